@@ -493,12 +493,12 @@ class Surroundings:
         return self._completed[key]
 
     def with_pools(self, facts: Store) -> Store:
-        """The facts of the run with the pools of autoscalers in the files; unchanged without nodes, which they join."""
-        if not facts.nodes.known or not self._with_facts:
+        """The facts of the run with the pools of autoscalers in the files; unchanged without nodes and other pools."""
+        kinds = autoscaled_pools.KINDS
+        if not self._with_facts or not (facts.nodes.known or any(facts.everywhere(*kind) for kind in kinds)):
             return facts
         key = ("pools of the files", id(facts))
         if key not in self._completed:
-            kinds = autoscaled_pools.KINDS
             offered = (value for outline in self._with_facts for value in self._offered(outline))
             pools = [(named(value, self._namespace), value) for value in offered if group_and_kind(value) in kinds]
             times = Counter(name for name, _ in pools)

@@ -33,12 +33,14 @@ from usher.accelerators import boards, mig
 from usher.config.pools import QuotaSpec
 from usher.kinds.kind import Code
 from usher.kinds.reading import counts as reading_counts
-from usher.kinds.reading import pod_templates, values
+from usher.kinds.reading import known_keys, pod_templates, value_forms, values
 from usher.kinds.reading.counts import UNUSABLE, Growth, concurrent_pods, nearest_pointer, object_in
+from usher.kinds.reading.environment import misread
 from usher.kinds.reading.pod_templates import pod_template
 from usher.kinds.reading.shapes import amount_of
 from usher.kinds.reading.templates import Place, Template
-from usher.kinds.reading.values import Reading
+from usher.kinds.reading.values import Objects, Reading
+from usher.model import placement
 
 _TARGET = "/spec/scaleTargetRef"
 
@@ -453,6 +455,126 @@ def _tell_of_others(value: Object, path: str, known: list[str], versions: tuple[
     for pointer in found or ():
         if f"{path}{pointer}".removesuffix("/spec") not in known:
             reading.unknown(path + pointer, reason)
+
+
+_NODE_POOL: Final = ("karpenter.sh", "NodePool")
+_OF_POOLS: Final = "spec.template.spec.requirements[]"
+_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
+_CAPACITY_TYPE: Final = "karpenter.sh/capacity-type"
+_RESERVED: Final = "reserved"
+_WITHOUT_DRIVER: Final = memo.pattern(r"amazon-eks-node-al2023-[\w-]*standard|/amazon-linux-2023/[\w-]*/standard/")
+_GPU_TYPES: Final = memo.pattern(r"(g[45679]\w*|p[3-6]\w*)(\.|$)")
+
+
+def _apart(path: str, text: str, remedy: str) -> model.UnreadKey:
+    return model.UnreadKey(path=path, text=text, remedy=remedy, important=False, dangling=True)
+
+
+def _of_node_class(pool: paths.Object, objects: Objects) -> Iterator[model.UnreadKey]:
+    """Needs of a NodePool that its EC2NodeClass does not meet: reserved capacity, and an image with a driver.
+
+    Sources: aws/karpenter-provider-aws website/content/en/docs/tasks/odcrs.md and concepts/nodeclasses.md.
+    """
+    name = next(iter(value_forms.texts_at(pool, "spec.template.spec.nodeClassRef.name")), "")
+    found = objects.cluster_scoped("karpenter.k8s.aws", "EC2NodeClass").get(name)
+    if found is None:
+        return
+    entries = [
+        (where, each, value_forms.texts_at(each, "values[]"))
+        for where, each in value_forms.at(pool, _OF_POOLS)
+        if isinstance(each, dict) and each.get("operator") == "In"
+    ]
+    reserves = bool(paths.mapping(found.get("spec")).get("capacityReservationSelectorTerms"))
+    for where, each, listed in entries:
+        if each.get("key") == _CAPACITY_TYPE and reserves != (_RESERVED in listed):
+            if reserves:
+                text = f"does not allow reserved capacity, but EC2NodeClass {name} in these files selects reservations"
+                yield _apart(f"{where}/values", text, f"add reserved to the values of {_CAPACITY_TYPE}")
+            elif listed == [_RESERVED]:
+                text = f"allows only reserved capacity, but EC2NodeClass {name} in these files selects no reservation"
+                yield _apart(f"{where}/values", text, "add capacityReservationSelectorTerms to the EC2NodeClass")
+    images = value_forms.texts_at(found, "spec.amiSelectorTerms[].{name,ssmParameter}")
+    types = [text for _, each, listed in entries if str(each.get("key")).endswith(_TYPES) for text in listed]
+    operator = any(objects.cluster_scoped("nvidia.com", kind) for kind in ("ClusterPolicy", "NVIDIADriver"))
+    if types and all(map(_GPU_TYPES.match, types)) and not operator:
+        for image in filter(_WITHOUT_DRIVER.search, images[:1]):
+            text = (
+                f"starts GPU machines with the image {image[:80]} of EC2NodeClass {name}, which has no driver for them"
+            )
+            remedy = (
+                "select the alias al2023, which takes the image for NVIDIA, or let the GPU operator install a driver"
+            )
+            yield _apart("/spec/template/spec/nodeClassRef/name", text, remedy)
+
+
+_TYPES: Final = ("instance-type", "instance-family")
+
+
+_FRACTIONS: Final = memo.pattern(r"gr?6f(\.\w+)?")
+
+
+def _of_fractions(value: paths.Object, objects: Objects) -> Iterator[model.UnreadKey]:
+    """Types with a fraction of a GPU, where EC2 reports 0 GPUs (aws/karpenter-provider-aws#8368)."""
+    overlays = objects.cluster_scoped("karpenter.sh", "NodeOverlay").values()
+    counted = any("nvidia.com/gpu" in known_keys.part_at(each, "/spec/capacity") for each in overlays)
+    for where, each in () if counted else value_forms.at(value, _OF_POOLS):
+        types = value_forms.texts_at(each, "values[]")
+        if types and all(map(_FRACTIONS.fullmatch, types)):
+            text = f"allows only {types[0]}, and EC2 reports no GPU there, so Karpenter adds no node for nvidia.com/gpu"
+            remedy = "allow g6, or add a NodeOverlay with the capacity nvidia.com/gpu"
+            yield misread(f"{where}/values", text, remedy, "controller")
+
+
+def unfit_requirements(value: paths.Object, key: tuple[str, str], objects: Objects) -> Iterator[model.UnreadKey]:
+    """Requirements of a NodePool that its EC2NodeClass or machine types of AWS do not meet."""
+    if key != _NODE_POOL:
+        return
+    yield from _of_fractions(value, objects)
+    yield from _of_node_class(value, objects)
+    yield from _of_machine_types(value)
+
+
+def _of_machine_types(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Requirements that leave no machine type with accelerators, or fewer than minValues asks for."""
+    group = paths.text(known_keys.part_at(value, "/spec/template/spec/nodeClassRef").get("group"))
+    found = [(where, each, placement.read_requirement(each)) for where, each in value_forms.at(value, _OF_POOLS)]
+    read = [(where, each, it) for where, each, it in found if it is not None and placement.is_for_labels(it)]
+    labels = _labels_of_types(group) if group in _AWS else []
+    known = {key for each in labels for key in each}
+    named = {text for each in labels for key, text in each.items() if key.endswith(_NAMES)}
+    chosen = [it for *_, it in read if it.key.endswith(_NAMES) and it.operator == "In"]
+    if len(read) < len(found) or not chosen or not all(named.issuperset(each.values) for each in chosen):
+        return  # it may allow machines without accelerators, which usher does not know
+    wanted = [(where, each, it) for where, each, it in read if it.key in known]
+    allowed = [each for each in labels if all(placement.labels_match(it, each) for *_, it in wanted)]
+    for where, each, it in wanted:
+        least, some = paths.mapping(each).get("minValues"), {one.get(it.key) for one in allowed}
+        others = [other for *_, other in wanted if other is not it]
+        if not allowed and any(all(placement.labels_match(other, one) for other in others) for one in labels):
+            text = f"allows no machine type: {it.key} {it.operator} {', '.join(it.values)[:80]} contradicts the others"
+            yield misread(where, text, "correct it, or one of the other requirements", "controller")
+            return
+        if allowed and isinstance(least, int) and least > len(some) and it.operator != "In":
+            text = f"wants {least} values of {it.key}, and its requirements allow {len(some)}, so no node is added"
+            remedy = f"lower minValues to {len(some)}, allow more types, or let minValuesPolicy be BestEffort"
+            yield misread(f"{where}/minValues", text, remedy, "controller")
+
+
+_AWS: Final = ("karpenter.k8s.aws", "eks.amazonaws.com")
+_NAMES: Final = ("/instance-type", "/instance-family", "/instance-gpu-name")
+
+
+def _labels_of_types(group: str) -> list[Mapping[str, str]]:
+    """The labels of the machine types of AWS with accelerators, as Karpenter compares them."""
+    return [
+        {
+            **{f"{group}/{key}": text for key, text in row["labels"].items() if key != "arch"},
+            "kubernetes.io/arch": row["labels"].get("arch", "amd64"),
+            _TYPE_LABEL: name,
+        }
+        for name, row in boards.machine_rows().items()
+        if row["of"] == "aws"
+    ]
 
 
 CODE: Final[Mapping[str, Code]] = {

@@ -528,7 +528,7 @@ def _is_agent(workload: model.Workload) -> bool:
     """Whether _OF_AGENTS may say something about an agent, also in an exempt namespace."""
     critical = any(each.priority_class_name.startswith("system-") for each in workload.pod_sets)
     has_findings = any(each.topic == "agent" for each in workload.unread_keys)
-    return has_findings or (critical and workload.kind == "DaemonSet")
+    return critical or has_findings
 
 
 def _is_made_now(workload: model.Workload, request: Request) -> bool:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from usher import memo, model, paths
 from usher.accelerators import names
 from usher.accelerators.vocabulary import looks_like_accelerator, meant_name
-from usher.kinds import registry
+from usher.kinds import autoscaling, registry
 from usher.kinds.kind import DEFINITION
 from usher.kinds.kubeflow_pipelines import group_version_kind
 from usher.kinds.reading import (
@@ -117,8 +117,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         found = tuple(each for each in found if each.kept)
     else:
         found += tuple(known_keys.misspelt_keys(value, meant))
-        found += tuple(value_forms.refused_parts(value, key, beside))
-        found += tuple(value_forms.refused_forms(value, key, of_pods))
+        found += (*value_forms.refused_parts(value, key, beside), *value_forms.refused_forms(value, key, of_pods))
     if not stored:
         rules = _unread_by_controllers(workload, value, key, of_pods)
         found += tuple(each for each in rules if not (exists and each.refused))
@@ -129,6 +128,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         found += tuple(inner_names.names_of_nothing(value, key, specs, files))
         if isinstance(files.around, Objects):
             found += tuple(device_stack.disagreements(value, key, files.around))
+            found += tuple(autoscaling.unfit_requirements(value, key, files.around))
             found += tuple(chosen_boards.beside_others(value, key, files.around, workload, of_pods))
             found += tuple(model_servers.needs_of_cluster(workload, value, of_pods, (files.around, beside)))
         found += tuple(definition_limits.beyond_limits(value, definitions, found))
@@ -158,7 +158,7 @@ def _unread_by_controllers(
     if key == ("apps", "DaemonSet"):
         yield from device_stack.agents_without_folder(value)
     if key == ("", "ConfigMap"):
-        yield from (*device_stack.metrics_of_dcgm(value), *device_stack.ignored_by_plugin(value))
+        yield from device_stack.ignored_by_plugin(value)
 
 
 def has_fields(value: paths.Object, *, beside: Lookup = NO_OBJECTS, facts: Definitions | None = None) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from usher.kinds.reading import controller_rules, device_stack, environment, value_forms
+from usher.kinds.reading import controller_rules, environment, refused_values, value_forms
 from usher.kinds.reading.chosen_boards import boards_without_their_name
 from usher.kinds.reading.values import Objects
 
@@ -542,7 +542,7 @@ def test_images_of_amazon_linux_2_are_found(term: _Json, old: bool) -> None:
 def test_a_line_of_counters_has_a_field_a_type_and_a_help(line: str, wrong: bool) -> None:
     value: _Json = {"data": {"dcgm-metrics.csv": f"DCGM_FI_DEV_GPU_UTIL, gauge, Use.\n\n{line}\n"}}
 
-    assert bool(list(device_stack.metrics_of_dcgm(value))) == wrong
+    assert bool(list(refused_values.metrics_of_dcgm(value))) == wrong
 
 
 def _parts(value: _Json, *beside: _Json) -> list[str]:

@@ -83,11 +83,12 @@ def read_node(value: paths.Object) -> Node | str:
         return str(error)
 
 
-def _kubelet(value: paths.Object) -> str:
-    """The version of the kubelet of a node: `v1.34`; empty if it cannot be read."""
+def _system(value: paths.Object) -> Mapping[str, paths.Json]:
+    """The version of the kubelet of a node, `v1.34`, and the name of its system; without those that cannot be read."""
     info = paths.mapping(paths.mapping(value.get("status")).get("nodeInfo"))
     found = _VERSION.match(paths.text(info.get("kubeletVersion")))
-    return intern(found[0]) if found else ""
+    texts = {"kubeletVersion": found[0] if found else "", "osImage": paths.text(info.get("osImage"))[:40]}
+    return {key: intern(text) for key, text in texts.items() if text}
 
 
 _VERSION: Final = memo.pattern(r"v\d{1,3}\.\d{1,3}")
@@ -388,8 +389,8 @@ class NodeTable:
         self.revision = 0
         """Grows with every change that the scheduler would see; heartbeats do not count."""
         self.now = Nodes()
-        self.kubelets: Mapping[str, str] = {}
-        """The version of the kubelet of each node that says it, by name."""
+        self.systems: Mapping[str, Mapping[str, paths.Json]] = {}
+        """What each node says of its kubelet and its system, by name."""
         self._division = Division()
         self._too_many = MOST_CLASSES
         self._keys: dict[str, ClassKey] = {}
@@ -404,7 +405,7 @@ class NodeTable:
         """Takes all nodes of the cluster."""
         nodes, unreadable = [], {}
         by_name = {name_of(value): value for value in values}
-        self.kubelets = {name: version for name, value in by_name.items() if (version := _kubelet(value))}
+        self.systems = {name: system for name, value in by_name.items() if (system := _system(value))}
         for name, value in by_name.items():
             found = read_node(value)
             if isinstance(found, str):
@@ -420,8 +421,8 @@ class NodeTable:
     def put(self, value: paths.Object) -> None:
         """Takes a new or changed node."""
         name, found = name_of(value), read_node(value)
-        if (version := _kubelet(value)) != self.kubelets.get(name, ""):
-            self.kubelets = {**self.kubelets, name: version}
+        if (system := _system(value)) != self.systems.get(name, {}):
+            self.systems = {**self.systems, name: system}
         if isinstance(found, str):
             if self.now.unreadable.get(name) != found:
                 self._move(name, None, unreadable={**self.now.unreadable, name: found})
@@ -457,7 +458,7 @@ class NodeTable:
             "spec": {"taints": taints},
             "status": {
                 "allocatable": allocatable,
-                **({"nodeInfo": {"kubeletVersion": version}} if (version := self.kubelets.get(name)) else {}),
+                **({"nodeInfo": dict(system)} if (system := self.systems.get(name)) else {}),
             },
         }
 

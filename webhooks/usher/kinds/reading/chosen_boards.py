@@ -338,21 +338,6 @@ def _of_several_shares(value: paths.Object, shared: Mapping[str, str]) -> Found:
                     yield misread(paths.join(place, name), text, "ask for 1, or for whole GPUs elsewhere", "controller")
 
 
-_FRACTIONS: Final = memo.pattern(r"gr?6f(\.\w+)?")
-
-
-def _of_fractions(value: paths.Object, objects: Objects) -> Found:
-    """Types with a fraction of a GPU, where EC2 reports 0 GPUs (aws/karpenter-provider-aws#8368)."""
-    overlays = objects.cluster_scoped("karpenter.sh", "NodeOverlay").values()
-    counted = any("nvidia.com/gpu" in known_keys.part_at(each, "/spec/capacity") for each in overlays)
-    for where, each in () if counted else places.at(value, _REQUIREMENTS):
-        types = places.texts_at(each, "values[]")
-        if types and all(map(_FRACTIONS.fullmatch, types)):
-            text = f"allows only {types[0]}, and EC2 reports no GPU there, so Karpenter adds no node for nvidia.com/gpu"
-            remedy = "allow g6, or add a NodeOverlay with the capacity nvidia.com/gpu"
-            yield misread(f"{where}/values", text, remedy, "controller")
-
-
 _CLASSES: Final = "spec{,.spec}.devices.requests[]{,.exactly}.deviceClassName"
 _OF_BOARDS: Final = memo.pattern(r"(gpu|mig)\.(nvidia|amd|intel)\.com")
 _DOMAINS: Final = ("resource.nvidia.com", "ComputeDomain")
@@ -539,6 +524,7 @@ def _of_class(value: paths.Object, _objects: Objects) -> Found:
                 yield misread(f"{where}/gpu/{field}", text, f"write {has}, or leave gpu out", "controller")
 
 
+_OF_FEATURES: Final = "feature.node.kubernetes.io/"
 _MOST_LABELS: Final = 500
 """Labels of nodes with which a misspelt one is compared."""
 
@@ -552,10 +538,13 @@ def _of_selector(value: paths.Object, objects: Objects) -> Found:
                 if "/" not in key or key in labels:
                     continue
                 known = objects.once("first labels of nodes", lambda: sorted(labels)[:_MOST_LABELS])
+                text = f"selects nodes with the label {key}, which no known node has"
+                topic = "agent" if value.get("kind") == "DaemonSet" else "controller"
                 if like := difflib.get_close_matches(key, known, n=1, cutoff=0.85):
-                    text = f"selects nodes with the label {key}, which no known node has"
-                    topic = "agent" if value.get("kind") == "DaemonSet" else "controller"
                     yield misread(paths.join(where, key), text, f"did you mean {like[0]}?", topic)
+                elif _OF_FEATURES in key and not any(_OF_FEATURES in each for each in known):
+                    remedy = "run node feature discovery with the rules of the vendor, which set it, or label the nodes"
+                    yield misread(paths.join(where, key), text, remedy, topic)
 
 
 _OF_OPERATORS: Final[Mapping[tuple[str, str], Callable[[paths.Object, Objects], Found]]] = {
@@ -565,6 +554,5 @@ _OF_OPERATORS: Final[Mapping[tuple[str, str], Callable[[paths.Object, Objects], 
     ("deviceplugin.intel.com", "GpuDevicePlugin"): _of_selector,
     ("apps", "DaemonSet"): _of_agent,
     ("cloud.google.com", "ComputeClass"): _of_class,
-    ("karpenter.sh", "NodePool"): _of_fractions,
 }
 """Rules about objects of operators and agents beside nodes and others of the files."""

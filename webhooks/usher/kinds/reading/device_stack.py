@@ -7,7 +7,6 @@ strategy mixed, GPUs that have no partitions keep the name amd.com/gpu); docs/op
 pkg/scheduler/conf, pkg/scheduler/cache/cluster_info/queue.go and pkg/podgrouper of NVIDIA/KAI-Scheduler 72de64f.
 """
 
-import csv
 import difflib
 import re
 from collections import defaultdict
@@ -43,14 +42,14 @@ def disagreements(value: paths.Object, key: tuple[str, str], objects: Objects) -
             if len(like) == 1:
                 text = f"names the {kind} {name[:100]}, which these files do not have"
                 yield _wrong(where, text, f"did you mean {like[0]}?")
-    if key == _NODE_POOL:
-        yield from _of_node_class(value, objects)
     if value.get("kind") == "ConfigMap":
         yield from _impossible_partitions(value)
     if plugin := objects.once("AMD's device plugin", lambda: _amd_plugin(objects)):
         yield from _of_partitions(value, plugin)
     if key == ("apps", "DaemonSet"):
         yield from _of_agent(value, objects)
+    if (operator := _OPERATORS.get(key)) is not None:
+        yield from _of_operator(value, operator, objects)
 
 
 _REQUESTS: Final = "devices.requests[]{,.exactly,.firstAvailable[]}.deviceClassName"
@@ -249,24 +248,101 @@ def _of_agent(value: paths.Object, objects: Objects) -> Found:
         message = "runs dcgm-exporter without KUBERNETES_VIRTUAL_GPUS, so it names no pods of shared GPUs"
         remedy = "set KUBERNETES_VIRTUAL_GPUS to true (dcgm-exporter 4.0 or later)"
         yield misread("/spec/template/spec/containers/0", message, remedy, "agent")
-    if not re.search(_BEFORE_DEVICES, images):
-        return
+    if re.search(_BEFORE_DEVICES, images):
+        yield from _kept_off(spec, "", "/spec/template/spec/tolerations", objects, "agent")
+
+
+class _Operator(NamedTuple):
+    """An operator that makes a device plugin."""
+
+    tolerations: str
+    """The object with the `field` of the tolerations of its DaemonSets."""
+    field: str
+    selector: str
+    board: str
+    """A pattern of a label that nodes with its devices have."""
+    default: Sequence[Mapping[str, str]] = ()
+    """The tolerations that they have if the field is empty."""
+
+
+_OPERATORS: Final = {
+    ("nvidia.com", "ClusterPolicy"): _Operator(
+        "/spec/daemonsets",
+        "tolerations",
+        "",
+        r"^(feature\.node\.kubernetes\.io/pci-(\d{4}_)?10de\.present|nvidia\.com/gpu\.present)$",
+        ({"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},),
+    ),
+    ("amd.com", "DeviceConfig"): _Operator(
+        "/spec/devicePlugin", "devicePluginTolerations", "/spec/selector", r"amd-gpu$|^amd\.com/gpu"
+    ),
+    ("deviceplugin.intel.com", "GpuDevicePlugin"): _Operator(
+        "/spec", "tolerations", "/spec/nodeSelector", r"intel.*gpu"
+    ),
+}
+
+
+def _of_operator(value: paths.Object, operator: _Operator, objects: Objects) -> Found:
+    """An operator whose DaemonSets do not tolerate a taint of nodes with its devices."""
+    given = known_keys.part_at(value, operator.tolerations)
+    tolerations = given.get(operator.field) or list(operator.default)
+    selector = known_keys.part_at(value, operator.selector) if operator.selector else {}
+    path = operator.tolerations if given else "/spec"
+    spec = {"tolerations": tolerations, "nodeSelector": selector}
+    yield from _kept_off(spec, operator.board, path, objects, "controller")
+
+
+def _kept_off(spec: Mapping[str, Any], board: str, path: str, objects: Objects, topic: str) -> Found:
+    """The first taint of nodes without devices that an agent, whose devices these are, does not tolerate.
+
+    Args:
+        spec: the `tolerations` and the `nodeSelector` of the agent.
+        board: a pattern of a label that these nodes have; empty where the selector says it.
+        path: where to add a toleration.
+    """
     tolerations = [each for each in places.values_at(spec, "tolerations[]") if isinstance(each, dict)]
     selector = paths.mapping(spec.get("nodeSelector"))
-    pools = objects.cluster_scoped(*_NODE_POOL).items()
-    nodes = {f"node {name}": node for name, node in nodes_of(objects).items()}
-    nodes |= {f"NodePool {name}": dict(known_keys.part_at(each, "/spec/template")) for name, each in pools}
-    for name, node in nodes.items():
-        other = "NodePool" in name and not any("gpu" in each for each in places.texts_at(node, "spec.taints[].key"))
-        if other or not selector.items() <= known_keys.part_at(node, "/metadata/labels").items() or _offers(node):
+    for taints, nodes in objects.once("tainted nodes without devices", lambda: _tainted(objects)).items():
+        taint = next(iter(placement.untolerated(tolerations, taints)), None)
+        if taint is None:
             continue
-        for taint in placement.untolerated(tolerations, taints_of(node)):
-            if not taint.key.startswith("node.kubernetes.io/"):
+        for name, labels in nodes:
+            if selector.items() <= labels.items() and (not board or any(re.search(board, each) for each in labels)):
                 keyed = taint.key in places.texts_at(spec, "tolerations[].key")
                 taint_text = f"{taint.key}={taint.value}" if keyed else taint.key
                 text = f"does not tolerate the taint {taint_text} of {name}, so the node offers no device"
-                yield misread("/spec/template/spec/tolerations", text, f"add a toleration for {taint_text}", "agent")
+                yield misread(path, text, f"add a toleration for {taint_text}", topic)
                 return
+
+
+_MOST_NODES: Final = 100
+_APART: Final = 50
+"""Nodes with the same taints, and how many fewer different taints, with which an agent is compared: a constant cost."""
+
+_Tainted = dict[tuple[placement.NodeTaint, ...], list[tuple[str, Mapping[str, Any]]]]
+
+
+def _tainted(objects: Objects) -> _Tainted:
+    """The names and labels of nodes, and of NodePools for GPUs, that have taints and offer no device, by the taints."""
+    found: _Tainted = {}
+    nodes = [(f"node {name}", node) for name, node in nodes_of(objects).items() if not _offers(node)]
+    for name, each in objects.cluster_scoped(*_NODE_POOL).items():
+        if any("gpu" in key for key in places.texts_at(each, "spec.template.spec.taints[].key")):
+            nodes.append((f"NodePool {name}", dict(known_keys.part_at(each, "/spec/template"))))
+    for name, node in nodes:
+        labels = known_keys.part_at(node, "/metadata/labels")
+        passing = _PASSING if _HAS_DEVICES.search(" ".join(labels)) else (*_PASSING, "node-role.kubernetes.io/")
+        taints = tuple(each for each in taints_of(node) if not each.key.startswith(passing))
+        if taints and (len(found.get(taints, ())) if taints in found else len(found) + _APART) < _MOST_NODES:
+            found.setdefault(taints, []).append((name, labels))
+    return found
+
+
+_PASSING: Final = (
+    "node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "karpenter.sh/", "ToBeDeleted", "DeletionCandidate",
+)  # fmt: skip
+"""Starts of taints that controllers set and remove themselves."""
+_HAS_DEVICES: Final = memo.pattern(r"nvidia|amd\.com|gpu|10de|neuron|gaudi|accelerator")
 
 
 def _offers(node: paths.Object) -> bool:
@@ -412,26 +488,6 @@ def _partitions_made(config_map: paths.Object) -> Iterator[str]:
             yield from (f"amd.com/{one}_{other}".lower() for one, other in _PARTS.findall(text))
 
 
-_TYPES_OF_METRICS: Final = frozenset({"gauge", "counter", "histogram", "summary", "label"})
-
-
-def metrics_of_dcgm(config_map: paths.Object) -> Found:
-    """Lines with which dcgm-exporter does not start (NVIDIA/dcgm-exporter, its reader of counters)."""
-    for key, text in known_keys.part_at(config_map, "/data").items():
-        if not isinstance(text, str) or not key.endswith((".csv", "metrics")) or "DCGM_FI_" not in text[:_MOST]:
-            continue
-        for line in text[:_MOST].splitlines():
-            if not line.strip() or line.lstrip().startswith("#"):
-                continue
-            parts = [part.strip() for part in next(csv.reader([line], skipinitialspace=True), [])]
-            if len(parts) != 3 or parts[1] not in _TYPES_OF_METRICS:
-                wrong = "three fields" if len(parts) != 3 else f"a type of Prometheus; {parts[1][:40]} is not one"
-                message = f"has the line {line.strip()[:60]!r} at {key}, where dcgm-exporter needs {wrong}, so it ends"
-                remedy = "write FIELD, TYPE, HELP, with the help in quotes where it has commas"
-                yield misread(paths.join("/data", key), message, remedy, "controller")
-                break
-
-
 _SHARES: Final = {"SPX": 1, "DPX": 2, "TPX": 3, "QPX": 4, "CPX": 8}
 """Partitions of compute on MI300X; memory has no more (rocm.docs.amd.com/projects/amdsmi, conceptual/partition)."""
 
@@ -451,50 +507,6 @@ def _impossible_partitions(config_map: paths.Object) -> Found:
 
 
 _NODE_POOL: Final = ("karpenter.sh", "NodePool")
-_CAPACITY_TYPE: Final = "karpenter.sh/capacity-type"
-_RESERVED: Final = "reserved"
-_WITHOUT_DRIVER: Final = memo.pattern(r"amazon-eks-node-al2023-[\w-]*standard|/amazon-linux-2023/[\w-]*/standard/")
-_GPU_TYPES: Final = memo.pattern(r"(g[45679]\w*|p[3-6]\w*)(\.|$)")
-
-
-def _of_node_class(pool: paths.Object, objects: Objects) -> Found:
-    """Needs of a NodePool that its EC2NodeClass does not meet: reserved capacity, and an image with a driver.
-
-    Sources: aws/karpenter-provider-aws website/content/en/docs/tasks/odcrs.md and concepts/nodeclasses.md.
-    """
-    name = next(iter(places.texts_at(pool, "spec.template.spec.nodeClassRef.name")), "")
-    found = objects.cluster_scoped("karpenter.k8s.aws", "EC2NodeClass").get(name)
-    if found is None:
-        return
-    entries = [
-        (where, each, places.texts_at(each, "values[]"))
-        for where, each in places.at(pool, "spec.template.spec.requirements[]")
-        if isinstance(each, dict) and each.get("operator") == "In"
-    ]
-    reserves = bool(paths.mapping(found.get("spec")).get("capacityReservationSelectorTerms"))
-    for where, each, values in entries:
-        if each.get("key") == _CAPACITY_TYPE and reserves != (_RESERVED in values):
-            if reserves:
-                text = f"does not allow reserved capacity, but EC2NodeClass {name} in these files selects reservations"
-                yield _wrong(f"{where}/values", text, f"add reserved to the values of {_CAPACITY_TYPE}")
-            elif values == [_RESERVED]:
-                text = f"allows only reserved capacity, but EC2NodeClass {name} in these files selects no reservation"
-                yield _wrong(f"{where}/values", text, "add capacityReservationSelectorTerms to the EC2NodeClass")
-    images = places.texts_at(found, "spec.amiSelectorTerms[].{name,ssmParameter}")
-    types = [value for _, each, values in entries if str(each.get("key")).endswith(_TYPES) for value in values]
-    operator = any(objects.cluster_scoped("nvidia.com", kind) for kind in ("ClusterPolicy", "NVIDIADriver"))
-    if types and all(map(_GPU_TYPES.match, types)) and not operator:
-        for image in filter(_WITHOUT_DRIVER.search, images[:1]):
-            text = (
-                f"starts GPU machines with the image {image[:80]} of EC2NodeClass {name}, which has no driver for them"
-            )
-            remedy = (
-                "select the alias al2023, which takes the image for NVIDIA, or let the GPU operator install a driver"
-            )
-            yield _wrong("/spec/template/spec/nodeClassRef/name", text, remedy)
-
-
-_TYPES: Final = ("instance-type", "instance-family")
 
 
 def _is_mixed(spec: Mapping[str, Any]) -> bool | None:

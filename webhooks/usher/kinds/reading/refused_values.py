@@ -1,5 +1,6 @@
 """Values that a controller refuses or cannot use: by rows of known_keys.yaml, and beside other objects of the files."""
 
+import csv
 import difflib
 import math
 import re
@@ -79,6 +80,7 @@ def wrong_values(value: paths.Object, key: tuple[str, str]) -> Iterator[model.Un
     """Values and keys that the controller of an object refuses or does not read, by the rows of known_keys.yaml."""
     yield from _wrong_values(value, " ".join(key))
     if key == ("", "ConfigMap"):
+        yield from metrics_of_dcgm(value)
         for each in known_keys.configurations(value.get("data")):
             for found in _wrong_values(each.value, each.reader):
                 text = f"{found.text} (configuration {each.key})"
@@ -167,6 +169,7 @@ class _Beside(NamedTuple):
     """The name of that object, if it is not the text at the place."""
     anywhere: bool = False
     """Whether the other object may be in another namespace."""
+    topic: str = "controller"
 
 
 @cache
@@ -216,7 +219,7 @@ def _of_row(row: _Beside, value: paths.Object, objects: Objects) -> Found:
                     continue
                 name = f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}"
                 message, remedy = (text.format(word=word[:100], other=name) for text in (row.text, row.remedy))
-                yield misread(where, message, remedy, "controller")
+                yield misread(where, message, remedy, row.topic)
                 return
 
 
@@ -442,9 +445,56 @@ def _devices_of_networks(objects: Objects) -> Mapping[str, str]:
     return found
 
 
+_MOST_OF_METRICS: Final = 64 * 1024
+_TYPES_OF_METRICS: Final = frozenset({"gauge", "counter", "histogram", "summary", "label"})
+
+
+def metrics_of_dcgm(config_map: paths.Object) -> Found:
+    """Lines with which dcgm-exporter does not start (NVIDIA/dcgm-exporter, its reader of counters)."""
+    for key, text in known_keys.part_at(config_map, "/data").items():
+        if (
+            not isinstance(text, str)
+            or not key.endswith((".csv", "metrics"))
+            or "DCGM_FI_" not in text[:_MOST_OF_METRICS]
+        ):
+            continue
+        for line in text[:_MOST_OF_METRICS].splitlines():
+            if not line.strip() or line.lstrip().startswith("#"):
+                continue
+            parts = [part.strip() for part in next(csv.reader([line], skipinitialspace=True), [])]
+            if len(parts) != 3 or parts[1] not in _TYPES_OF_METRICS:
+                wrong = "three fields" if len(parts) != 3 else f"a type of Prometheus; {parts[1][:40]} is not one"
+                message = f"has the line {line.strip()[:60]!r} at {key}, where dcgm-exporter needs {wrong}, so it ends"
+                remedy = "write FIELD, TYPE, HELP, with the help in quotes where it has commas"
+                yield misread(paths.join("/data", key), message, remedy, "controller")
+                break
+
+
+_MADE_IN: Final = {
+    ("sriovnetwork.openshift.io", "SriovNetwork"): "",
+    ("sriovnetwork.openshift.io", "SriovIBNetwork"): "",
+    **{("mellanox.com", kind): "default" for kind in ("HostDeviceNetwork", "MacvlanNetwork", "IPoIBNetwork")},
+}
+"""Kinds from which operators make networks; the namespace without networkNamespace, empty for that of the object."""
+
+
+def _homes_of_networks(objects: Objects) -> Mapping[str, set[str]]:
+    """The namespaces of each network, by name; an empty one where the files do not say it."""
+    found = defaultdict[str, set[str]](set)
+    for namespace, value in objects.all():
+        key = paths.text(value.get("apiVersion")).rpartition("/")[0], paths.text(value.get("kind"))
+        made = known_keys.part_at(value, "/spec").get("networkNamespace") or _MADE_IN.get(key)
+        if key in _MADE_IN or key == ("k8s.cni.cncf.io", "NetworkAttachmentDefinition"):
+            home = paths.text(made) if key in _MADE_IN and made else namespace
+            found[paths.text(paths.metadata(value).get("name"))].add(home)
+    return found
+
+
 def networks_without_their_device(value: paths.Object, objects: Objects) -> Found:
     """Pods that attach networks of a device without asking for it (k8snetworkplumbingwg/multus-cni, how-to-use)."""
     networks = objects.once("devices of networks", lambda: _devices_of_networks(objects))
+    homes = objects.once("namespaces of networks", lambda: _homes_of_networks(objects))
+    home = paths.text(paths.metadata(value).get("namespace"))
     for spec, path, _ in pod_specs(value) if networks else ():
         metadata = path.removesuffix("/spec") + "/metadata"
         written = known_keys.part_at(value, f"{metadata}/annotations").get(_NETWORKS)
@@ -452,8 +502,14 @@ def networks_without_their_device(value: paths.Object, objects: Objects) -> Foun
             continue
         needed = defaultdict[str, int](int)
         for each in written.split(","):
-            name = each.partition("@")[0].strip().rpartition("/")[2]
+            within, _, name = each.partition("@")[0].strip().rpartition("/")
             needed[networks.get(name, "")] += 1
+            known = homes.get(name, set())
+            if home and known and "" not in known and (within or home) not in known:
+                text = f"attaches the network {name} of the namespace {within or home}, and these files have it in "
+                remedy = f"write {min(known)}/{name}, or make the network in {within or home}"
+                where = paths.join(f"{metadata}/annotations", _NETWORKS)
+                yield misread(where, text + min(known), remedy, "controller")
         asked = [each for each in values_at(spec, "containers[].resources.{limits,requests}") if each]
         for device, number in needed.items():
             if device and not any(device in each for each in asked if isinstance(each, dict)):

@@ -30,7 +30,7 @@ def _ways(places: str) -> tuple[Steps, ...]:
     return tuple(
         tuple(each.replace(DOT, ".") for each in re.split(r"\.|(\[\]|\^)", place) if each)
         for one in places.split() or ("",)
-        for place in dict.fromkeys(_without_braces(one))
+        for place in dict.fromkeys(_without_braces(one))  # inner braces repeat the other alternatives
     )
 
 
