@@ -98,7 +98,7 @@ def _reader(column: Column) -> Callable[[Any], Value]:
 
 
 def reader_of(path: str) -> Callable[[Any], Any]:
-    """Reads what stands at a path in a part of a document: attributes, and keys of mappings, joined by dots.
+    """Reads the value at a path in a part of a document: attributes, and keys of mappings, joined by dots.
 
     A missing key is 0; below a null everything is null.
     """

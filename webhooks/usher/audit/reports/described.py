@@ -268,7 +268,7 @@ _TABLES: Final = msgspec.yaml.decode(
 )
 
 Ways = Mapping[str, Mapping[str, Any]]
-"""What code adds to the columns of a table, by their keys: cells, and values that are no field of a row."""
+"""The additions of code to the columns of a table, by their keys: cells, and values that are computed."""
 
 
 def columns(table: str, ways: Ways, *, currency: str = "") -> tuple[Column[Any], ...]:
@@ -308,7 +308,7 @@ def table(
 
     Args:
         ways: what code adds to its columns.
-        choices: the choice of a row for each filter that is no field of the row.
+        choices: the choice of a row for each filter without a field of its name.
         more: other fields of the table.
     """
     found = {"columns": columns(name, ways or {}, currency=currency), **more}

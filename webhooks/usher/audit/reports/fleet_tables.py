@@ -36,7 +36,7 @@ _OF_USAGE: Final[described.Ways] = {
     "Idle": {"plain": lambda row: TEXT.number(row.usage.idle, "")},
     "Idle money": {"cell": lambda row: _money_cell(row.usage), "plain": lambda row: money_words(row.usage)},
 }
-"""What clusters and groups add to the columns about usage."""
+"""The ways of the columns about usage, of clusters and groups."""
 
 
 def change(now: int, before: int | None) -> str:

@@ -36,7 +36,7 @@ FEW: Final = 8
 class Column(Struct, frozen=True, kw_only=True):
     title: str
     meaning: str = ""
-    """Its formula, or what it says, as a tooltip."""
+    """Its formula or explanation, as a tooltip."""
     numeric: bool = False
     """Whether its cells sort by number, and stand on the right."""
     ranked: bool = False
