@@ -12,8 +12,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors
-from usher.audit.document import Audit
+from usher.audit import document as audit_document
+from usher.audit.document import Audit, Trend
+from usher.audit.store import earlier_audits
 from usher.audit.store.earlier_audits import Api, Outcome
+from usher.check import runner
+from usher.check.formats import wording
 from usher.cli import audit_usage, given_policies, inputs, main, output, report
 from usher.cli.audit_run import AuditRun, Taken
 from usher.cli.inputs import Command, with_options
@@ -127,7 +131,6 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
         The history has the audit from now on.
         """
-        from usher.audit.document import Trend
         from usher.audit.store import earlier_audits, recorded_audits
 
         failure = ""
@@ -152,8 +155,6 @@ def finish(code: int, failure: str) -> int:
     """
     if not failure:
         return code
-    from usher.check.formats import wording
-
     click.echo(f"usher: {wording.harmless(wording.printable(failure))}; the report is written without trends", err=True)
     return max(code, main.FAILED)
 
@@ -195,8 +196,6 @@ def comparison_options(command: inputs.Command) -> inputs.Command:
 
 
 def _read_earlier_report(file: Path) -> Audit:
-    from usher.audit import document as audit_document
-
     try:
         with file.open("rb") as stream:
             content = stream.read(audit_document.LARGEST + 1)
@@ -243,7 +242,6 @@ def write_report_objects(family_name: str, audit: Audit, api: Api, *, only: froz
         ClusterError: the cluster does not answer, or does not serve the objects.
     """
     from usher.audit.reports import json_document
-    from usher.audit.store import earlier_audits
 
     family = json_document.FAMILIES[family_name]
     reports = earlier_audits.Reports(
@@ -261,8 +259,6 @@ def write_report_objects(family_name: str, audit: Audit, api: Api, *, only: froz
 
 
 def _lines(outcome: Outcome, resource: str) -> list[str]:
-    from usher.check.formats import wording
-
     lines = [f"{resource}: {outcome.written:,} written, {outcome.deleted:,} stale ones deleted"]
     if outcome.stale:
         lines.append(f"{resource}: {outcome.stale:,} stay as they were, because this audit is incomplete")
@@ -387,6 +383,4 @@ def _applied(comparison: Comparison, taken: Taken) -> tuple[Audit, str]:
 
 
 def _unwatched(run: AuditRun) -> Taken:
-    from usher.check import runner
-
     return run.take(datetime.now(UTC), watch=runner.unwatched, quiet=True)

@@ -13,25 +13,30 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors, paths
+from usher.audit import document_entries
 from usher.audit.document import Audit, ReadinessItem
+from usher.audit.gather import dumps
 from usher.audit.gather.dumps import Survey
 from usher.audit.gather.estate import Estate, Scope
 from usher.audit.gather.estate_builder import EstateBuilder
-from usher.audit.gather.needed_inputs import Wanted
-from usher.audit.sections import Sections
+from usher.audit.gather.needed_inputs import WANTED, Wanted
+from usher.audit.gather.object_fields import Packed
+from usher.audit.sections import Sections, checklist_items, standing_findings
 from usher.audit.store.earlier_audits import Api
 from usher.audit.usage.series import Source
 from usher.authorities.knowledge import Knowledge
-from usher.check import findings, judging
-from usher.check.batches import Batch
+from usher.check import cluster_objects, findings, judging, runner, sources
+from usher.check.batches import Batch, Item
 from usher.check.runner import Watch
 from usher.check.site_policies import Given
 from usher.cli import audit_usage, given_policies, inputs
 from usher.cli.audit_usage import AuditOptions
 from usher.cluster.api import Lists
-from usher.cluster.facts.store import Recorded, Store
+from usher.cluster.facts.store import Recorded, State, Store
 from usher.config import selection
 from usher.extensions.gatekeeper.evaluation import Policies
+from usher.kinds.reading.values import Absence
+from usher.kinds.registry import FACTS
 from usher.policy.evaluator import Evaluator
 
 
@@ -111,8 +116,6 @@ def live_inputs(
     Raises:
         ClusterError: the API server does not answer.
     """
-    from usher.audit.gather.object_fields import Packed
-    from usher.check import cluster_objects
     from usher.cluster import connection, recording
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
@@ -153,8 +156,6 @@ def demo_inputs(now: datetime, *, wanted: Sequence[Wanted]) -> Inputs:
     It has no objects of the kinds that it does not show, so usher knows all kinds.
     """
     from usher.audit.demo import synthetic_cluster, synthetic_records
-    from usher.check.batches import Item
-    from usher.kinds.registry import FACTS
 
     objects = list(synthetic_cluster.objects(now))
     read = Batch(source=synthetic_cluster.NAME, items=tuple(Item(value=value) for value in objects), is_file=False)
@@ -181,8 +182,6 @@ def demo_inputs(now: datetime, *, wanted: Sequence[Wanted]) -> Inputs:
 
 def _cluster_scoped(facts: Store) -> Iterator[paths.Object]:
     """The nodes and namespaces among facts, without nodes that the files have too."""
-    from usher.kinds.reading.values import Absence
-
     namespaces = facts.objects("", "Namespace")
     yield from () if isinstance(namespaces, Absence) else namespaces.values()
     for name in sorted(facts.nodes.now.by_name):
@@ -202,9 +201,6 @@ def file_inputs(names: tuple[str, ...], *, wanted: Sequence[Wanted], read_facts:
     Raises:
         InputError: they hold two clusters.
     """
-    from usher.audit.gather import dumps
-    from usher.check import runner, sources
-
     survey = Survey({each.key: each.keep for each in wanted})
     read = dumps.read_files(runner.watched(sources.find_files(names, stdin=sys.stdin.buffer), watch), survey=survey)
     return Inputs(
@@ -219,9 +215,6 @@ def file_inputs(names: tuple[str, ...], *, wanted: Sequence[Wanted], read_facts:
 
 def _recorded(wanted: Iterable[Wanted], survey: Survey) -> list[Recorded]:
     """The kinds that sections want, each with all of its objects."""
-    from usher.audit.gather.object_fields import Packed
-    from usher.cluster.facts.store import State
-
     return [Recorded(kind=each, state=State.KNOWN, values=Packed(survey.kept(each.key))) for each in wanted]
 
 
@@ -234,8 +227,6 @@ def _version(api: Lists) -> str:
 
 def _unlisted(recorded: Iterable[Recorded]) -> Iterator[Batch]:
     """Notes on kinds that usher may not list, and problems with other kinds that it could not list."""
-    from usher.cluster.facts.store import State
-
     for each in recorded:
         source = each.kind.resource
         if each.state is State.NOT_KNOWN and each.failed:
@@ -251,13 +242,6 @@ def require_namespace(name: str, facts: Store) -> None:
     there = facts.names("", "Namespace")
     if there and name not in there:
         raise errors.InputError(f"the cluster has no namespace {name}{selection.nearest_word(name, there)}")
-
-
-def wanted_kinds() -> tuple[Wanted, ...]:
-    """The kinds that the sections read beside workloads, nodes and pods."""
-    from usher.audit.gather.needed_inputs import WANTED
-
-    return WANTED
 
 
 def analyse(
@@ -276,8 +260,6 @@ def analyse(
         audited: the cluster or the files.
         now: the time of the audit, in UTC.
     """
-    from usher.audit.sections import standing_findings
-
     return Sections(
         measured=usage.measure(estate, config=known.config.audit, now=now, source=audited.series),
         standing=tuple(standing_findings(estate, known, report=report, config=known.config, now=now)),
@@ -288,8 +270,6 @@ def analyse(
 
 def _readiness(estate: Estate, known: Knowledge, now: datetime, *, server_version: str) -> tuple[ReadinessItem, ...]:
     """The production checklist; empty without a cluster."""
-    from usher.audit.sections import checklist_items
-
     if not estate.knows_cluster:
         return ()
     return checklist_items(estate, known, config=known.config, now=now, server_version=server_version)
@@ -340,8 +320,6 @@ class AuditRun(Struct, frozen=True, kw_only=True):
         Raises:
             UsherError: the objects cannot be read, or not be judged.
         """
-        from usher.audit import document_entries
-
         return_large_buffers()
         with given_policies.started_policies(self.policies, opa=self.chosen.policies.opa) as site:
             audited = self._inputs(now, site, watch=watch)
@@ -360,7 +338,7 @@ class AuditRun(Struct, frozen=True, kw_only=True):
             require_namespace(self.chosen.in_namespace, evaluator.facts)
         return EstateBuilder(
             evaluator.knowledge,
-            wanted=wanted_kinds(),
+            wanted=WANTED,
             namespace="default" if self.chosen.paths else "",
             scope=self.scope,
         )
@@ -375,8 +353,6 @@ class AuditRun(Struct, frozen=True, kw_only=True):
         watch: Watch,
     ) -> findings.Report:
         """The decisions about all objects, which the builder takes at the same time."""
-        from usher.check import runner
-
         return runner.run(
             audited.batches_beside(builder, evaluator.facts),
             evaluator=evaluator,
@@ -423,17 +399,17 @@ class AuditRun(Struct, frozen=True, kw_only=True):
 
     def _inputs(self, now: datetime, site: Policies | None, *, watch: Watch) -> Inputs:
         if self.chosen.demo:
-            return demo_inputs(now, wanted=wanted_kinds())
+            return demo_inputs(now, wanted=WANTED)
         if self.chosen.paths:
             known = self.chosen.live_facts()
             read_facts = known is None and not self.chosen.facts
-            found = file_inputs(self.chosen.paths, wanted=wanted_kinds(), read_facts=read_facts, watch=watch)
+            found = file_inputs(self.chosen.paths, wanted=WANTED, read_facts=read_facts, watch=watch)
             return found if known is None else replace(found, facts=known)
         return live_inputs(
             self.chosen.kubeconfig,
             self.chosen.context_name,
             namespace=self.chosen.in_namespace,
-            wanted=wanted_kinds(),
+            wanted=WANTED,
             read_facts=not self.chosen.fact_files and inputs.NONE not in self.chosen.facts,
             further_batches=lambda api: given_policies.matched_objects(api, site, namespace=self.chosen.in_namespace),
             seen=self.seen,

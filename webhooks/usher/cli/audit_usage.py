@@ -10,8 +10,10 @@ import click
 from msgspec import Struct
 
 from usher.audit.document import Measurement
-from usher.audit.gather.estate import Estate, Scope
+from usher.audit.gather.estate import WHOLE, Estate, OneNamespace, Scope
+from usher.audit.prometheus import endpoint, promql_source
 from usher.audit.prometheus.promql_source import PrometheusSource
+from usher.audit.usage import usage_metrics
 from usher.audit.usage.series import Source
 from usher.audit.usage.usage_amounts import Measured
 from usher.cli import given_policies, inputs, main
@@ -114,8 +116,6 @@ class Prometheus(Struct, frozen=True, kw_only=True):
         """
         if self.url is None:
             return None
-        from usher.audit.prometheus import endpoint, promql_source
-
         files = endpoint.mounted_files(self.folder) if self.folder else endpoint.MountedFiles()
         found = endpoint.read_address(
             self.url,
@@ -189,8 +189,6 @@ class UsageOptions(Struct, frozen=True, kw_only=True):
         found = self.prometheus.source(cluster=self.cluster)
         if found is None or scope is None:
             return found
-        from usher.audit.usage import usage_metrics
-
         return usage_metrics.source_of_part(found, scope)
 
     def measure(self, estate: Estate, *, config: Audit, now: datetime, source: Source | None = None) -> Measured:
@@ -299,8 +297,6 @@ class AuditOptions(Struct, frozen=True, kw_only=True):
     @property
     def scope(self) -> Scope:
         """The audited part of the cluster, if no shard is given."""
-        from usher.audit.gather.estate import WHOLE, OneNamespace
-
         return OneNamespace(name=self.in_namespace) if self.in_namespace else WHOLE
 
     def check(self, *, report_objects: bool, parts: bool, served: bool) -> None:

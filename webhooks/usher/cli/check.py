@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors
-from usher.check import findings, judging, processes
+from usher.check import changes, findings, judging, processes, runner, sources
 from usher.check.changes import Changes, KnownFindings, RevisionFiles
 from usher.check.sources import FileOrBatch
 from usher.cli import given_policies, inputs, output
@@ -42,8 +42,6 @@ class Baselines(Struct, frozen=True, kw_only=True):
             raise click.UsageError("--ratchet needs --baseline FILE")
         if self.baseline is None:
             return None
-        from usher.check import changes as check_changes
-
         try:
             with self.baseline.open("rb") as stream:
                 content = stream.read(_LARGEST + 1)
@@ -51,7 +49,7 @@ class Baselines(Struct, frozen=True, kw_only=True):
             raise errors.InputError(f"{self.baseline}: cannot be read: {error.strerror}") from None
         if len(content) > _LARGEST:
             raise errors.InputError(f"{self.baseline}: larger than {_LARGEST // 2**20} MiB")
-        return check_changes.read_baseline(content, source=str(self.baseline))
+        return changes.read_baseline(content, source=str(self.baseline))
 
     def applied(self, found: findings.Report, known: KnownFindings | None) -> findings.Report:
         """The report with only new findings. Writes the files that the options name.
@@ -63,18 +61,17 @@ class Baselines(Struct, frozen=True, kw_only=True):
         """
         if known is None and self.write_baseline is None:
             return found
-        from usher.check import changes as check_changes
         from usher.check.formats.wording import count
 
         if self.write_baseline is not None and not found.failed:
             # The baseline makes these findings known for later runs.
-            known = check_changes.baseline_of(found)
+            known = changes.baseline_of(found)
             self._write(self.write_baseline, known)
             click.echo(f"usher: {self.write_baseline}: {count(known.total(), 'finding')} written", err=True)
-            return check_changes.compared_with_baseline(found, known).report
+            return changes.compared_with_baseline(found, known).report
         if known is None:
             return found
-        compared = check_changes.compared_with_baseline(found, known)
+        compared = changes.compared_with_baseline(found, known)
         reason = f"{count(compared.known, 'finding')} that the baseline knows"
         if compared.gone:
             reason += f"; {count(compared.gone, 'finding')} of it {'is' if compared.gone == 1 else 'are'} gone"
@@ -87,9 +84,7 @@ class Baselines(Struct, frozen=True, kw_only=True):
         return replace(compared.report, notes=(*found.notes, note))
 
     def _write(self, file: Path, known: KnownFindings) -> None:
-        from usher.check import changes as check_changes
-
-        output.replace_file(file, check_changes.baseline_bytes(known), what="baseline")
+        output.replace_file(file, changes.baseline_bytes(known), what="baseline")
 
 
 baseline_options = inputs.options_as_value(
@@ -155,11 +150,9 @@ class Manifests(Struct, frozen=True, kw_only=True):
         """
         if not self.changed_since:
             return None
-        from usher.check import changes as check_changes
-
         if self.kustomizations or self.charts:
             raise click.UsageError("--changed-since compares files; leave out -k and --helm, or the option")
-        return check_changes.changed_since(self.changed_since, found, namespace=self.namespace)
+        return changes.changed_since(self.changed_since, found, namespace=self.namespace)
 
 
 manifest_options = inputs.options_as_value(
@@ -230,14 +223,12 @@ class CheckRun(Struct, frozen=True, kw_only=True):
         if not self.rules_from:
             yield replace(self, config=file), baselines, ()
             return
-        from usher.check import changes as check_changes
-
         if baselines.ratchet or baselines.write_baseline is not None:
             raise click.UsageError(
                 "--rules-from reads the baseline of a revision; leave out --ratchet and --write-baseline"
             )
         with tempfile.TemporaryDirectory(prefix="usher-rules-") as folder:
-            found = check_changes.RevisionFiles.of(self.rules_from, Path(folder), option="--rules-from")
+            found = changes.RevisionFiles.of(self.rules_from, Path(folder), option="--rules-from")
             given = _Given(config=file, facts=self.facts, policies=self.policies, baseline=baselines.baseline)
             used = given.of(found)
             name = f"{file} of {self.rules_from}" if used.config is not None else ""
@@ -254,8 +245,6 @@ class CheckRun(Struct, frozen=True, kw_only=True):
         Raises:
             UsherError: an input cannot be used.
         """
-        from usher.check import runner, sources
-
         files = manifests.find()
         file = self.config
         settings = self._settings(manifests, files, file)

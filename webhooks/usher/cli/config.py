@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import click
+import orjson
 
 from usher import errors
 from usher.cli import inputs, main
+from usher.config.models import Config
 
 
 @click.group()
@@ -74,10 +76,6 @@ def check(
 @config.command()
 def schema() -> None:
     """Print the JSON Schema of usher.yaml, for editors."""
-    import orjson
-
-    from usher.config.models import Config
-
     value = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema(by_alias=True)}
     click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2))
 

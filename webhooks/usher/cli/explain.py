@@ -9,9 +9,14 @@ from pathlib import Path
 import click
 
 from usher import errors
+from usher.check import sources
 from usher.check.batches import Batch
 from usher.cli import given_policies, inputs
 from usher.cli import policies as cli_policies
+from usher.kinds.reading import values
+from usher.policy import explaining
+from usher.policy.checks import catalogue
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
 from usher.policy.explaining import Explanation
 
@@ -51,8 +56,6 @@ def explain(
 
     The checks judge the file as its author wrote it. Each mutation says what it would change. JSON lists all rules.
     """
-    from usher.policy.checks import catalogue
-
     own = policies.own_alone()
     if catalogue.join_catalogues(catalogue.load().catalogue, own).find(code_name_or_file) is not None:
         cli_policies.explain(code_name_or_file, config=config, format_name=format_name, own=own)
@@ -64,8 +67,6 @@ def explain(
         if set(code_name_or_file).isdisjoint("./"):
             cli_policies.explain(code_name_or_file, config=config, format_name=format_name, own=own)
         raise errors.InputError(f"{code_name_or_file}: no such file, and no check or mutation has that name")
-    from usher.check import sources
-
     files = list(sources.find_files([code_name_or_file], stdin=sys.stdin.buffer))
     kinds = partial(sources.named_kinds, files)
     given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name, kinds=kinds)
@@ -84,9 +85,6 @@ def explain(
 
 def _explanations(found: Iterable[Batch], evaluator: Evaluator, *, namespace: str) -> Iterator[tuple[str, Explanation]]:
     from usher.check.formats import wording
-    from usher.kinds.reading import values
-    from usher.policy import explaining
-    from usher.policy.decision import Request
 
     batches = list(found)
     if problems := [wording.located(problem) for batch in batches for problem in batch.problems]:

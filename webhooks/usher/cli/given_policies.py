@@ -10,15 +10,21 @@ import click
 from msgspec import Struct
 
 from usher import errors
+from usher.check import site_policies
 from usher.check.batches import Batch
 from usher.check.site_policies import Given
 from usher.cli import inputs
 from usher.cluster.api import Lists
+from usher.extensions import installed_programs, policy_archive
+from usher.extensions.gatekeeper import library as gatekeeper_library
+from usher.extensions.gatekeeper import suites as gatekeeper_suites
 from usher.extensions.gatekeeper.evaluation import Policies
 from usher.extensions.gatekeeper.library import Compiler as GatekeeperCompiler
 from usher.extensions.gatekeeper.library import MatchedKind
+from usher.extensions.own_checks import folders
 from usher.extensions.own_checks.folders import Compiler as OwnChecksCompiler
 from usher.extensions.own_checks.folders import Folder
+from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import OwnChecks
 
 
@@ -51,15 +57,11 @@ def gatekeeper_compiler(opa: Path | None) -> GatekeeperCompiler:
     Raises:
         InputError: there is no program opa.
     """
-    from usher.extensions.gatekeeper import library
-
-    return library.make_compiler(opa, cache=cache_folder("gatekeeper"))
+    return gatekeeper_library.make_compiler(opa, cache=cache_folder("gatekeeper"))
 
 
 def cache_folder(name: str) -> Path | None:
     """A folder in the cache directory of usher; None for a user without a home directory."""
-    from usher.extensions import installed_programs
-
     try:
         return installed_programs.cache_directory() / name
     except RuntimeError:
@@ -76,8 +78,6 @@ def started_policies(given: Given, *, opa: Path | None) -> Iterator[Policies | N
     if not given.of_gatekeeper:
         yield None
         return
-    from usher.check import site_policies
-
     found = site_policies.read_library(given, compiler=functools.partial(gatekeeper_compiler, opa))
     with contextlib.closing(Policies(found)) as made:
         yield made
@@ -88,10 +88,8 @@ def matched_objects(api: Lists, policies: Policies | None, *, namespace: str) ->
     if policies is None:
         return
     from usher.check import cluster_objects as listed
-    from usher.check import site_policies
-    from usher.extensions.gatekeeper import library
 
-    kinds = library.kinds_to_read(policies.library, site_policies.AUDIT)
+    kinds = gatekeeper_library.kinds_to_read(policies.library, site_policies.AUDIT)
     yield from listed.read_matched(api, kinds, namespace=namespace)
 
 
@@ -101,9 +99,7 @@ def gatekeeper_bundle(given: Given, *, opa: Path | None) -> Built:
     Raises:
         InputError: they cannot be read or compiled.
     """
-    from usher.check import site_policies
     from usher.check.formats import wording
-    from usher.extensions.gatekeeper import library
 
     made = gatekeeper_compiler(opa)
     found = site_policies.read_library(given, compiler=lambda: made)
@@ -114,7 +110,7 @@ def gatekeeper_bundle(given: Given, *, opa: Path | None) -> Built:
             for kind, reason in sorted(policies.not_evaluated.items())
         ]
     return Built(
-        content=library.bundle_content(found, opa=made.version),
+        content=gatekeeper_library.bundle_content(found, opa=made.version),
         contents=f"{templates}, {wording.count(len(found.constraints), 'constraint')}",
         warnings=tuple(missing),
     )
@@ -145,9 +141,7 @@ def verify(
     PATH is a file with a Suite (test.gatekeeper.sh), or a directory, in which usher looks for them. The templates are
     compiled by opa and evaluated by the engine that judges objects in `usher check`.
     """
-    from usher.check import site_policies
     from usher.check.formats import test_cases
-    from usher.extensions.gatekeeper import suites as gatekeeper_suites
 
     suites = site_policies.read_suites(paths)
     if not suites:
@@ -181,8 +175,6 @@ def own_checks_compiler(opa: Path | None) -> OwnChecksCompiler:
     Raises:
         InputError: there is no program opa.
     """
-    from usher.extensions.own_checks import folders
-
     return folders.make_compiler(opa, cache=cache_folder("own-checks"))
 
 
@@ -192,9 +184,6 @@ def begin_own_check(name: str, *, directory: Path, code: str) -> None:
     Raises:
         InputError: the name or the code cannot be used, or the folder exists.
     """
-    from usher.extensions.own_checks import folders
-    from usher.policy.checks import catalogue
-
     if (directory / "usher" / "checks").is_dir():
         raise errors.InputError(
             f"{directory}: these are the policies of gpu-usher itself; give a category for a check of usher, or "
@@ -232,8 +221,6 @@ def read_own_checks(directory: Path) -> Folder:
     Raises:
         InputError: it is not a directory, or a check in it is wrong.
     """
-    from usher.extensions.own_checks import folders
-
     if not directory.is_dir():
         raise errors.InputError(f"{directory}: is not a directory; give the one that holds the folders of your checks")
     return folders.read_folder(directory)
@@ -246,7 +233,6 @@ def own_checks_bundle(directory: Path, *, opa: Path | None) -> Built:
         InputError: a check is wrong.
     """
     from usher.check.formats import wording
-    from usher.extensions.own_checks import folders
 
     made, folder = own_checks_compiler(opa), read_own_checks(directory)
     content = folders.bundle_content(made.compiled(folder), folders.rego_sources(folder), opa=made.version)
@@ -379,13 +365,9 @@ class PolicyOptions(Struct, frozen=True, kw_only=True):
         Raises:
             InputError: a bundle or the key cannot be read, or a bundle is not signed by the owner of the key.
         """
-        from usher.check import site_policies
-
         if self.verify_key is None:
             return site_policies.divided(self.policies)
         _require_bundles(self.policies)
-        from usher.extensions import policy_archive
-
         return site_policies.divided(self.policies, key=policy_archive.public_key(self.verify_key))
 
     def own_alone(self) -> list[OwnChecks]:
@@ -463,12 +445,11 @@ def matched_kinds(files: tuple[str, ...]) -> Collection[MatchedKind]:
     Raises:
         InputError: a file is not a bundle, or cannot be used.
     """
-    from usher.extensions.gatekeeper import library as matched
     from usher.review.webhooks import POINTS
     from usher.server.reloading import Bundles
 
     found = Bundles(files, verify_key=None).library() if files else None
-    return matched.matched_kinds(found, POINTS) if found is not None else ()
+    return gatekeeper_library.matched_kinds(found, POINTS) if found is not None else ()
 
 
 def listed_by_bundles(files: tuple[str, ...], *, verify_key: Path | None) -> Sequence[tuple[str, str]]:
@@ -486,8 +467,6 @@ def listed_by_bundles(files: tuple[str, ...], *, verify_key: Path | None) -> Seq
 
 
 def _listed(given: Given, *, opa: Path | None) -> Sequence[tuple[str, str]]:
-    from usher.check import site_policies
-    from usher.extensions.gatekeeper import library as gatekeeper_library
     from usher.install.manifests import roles
 
     with started_policies(given, opa=opa) as site:
@@ -506,8 +485,6 @@ def own_checks_of_both_sides(paths: tuple[str, ...], *, opa: Path | None) -> lis
     Raises:
         InputError: they cannot be read or compiled, or are policies of Gatekeeper.
     """
-    from usher.check import site_policies
-
     given = site_policies.divided(paths)
     if given.of_gatekeeper:
         names = ", ".join([*given.files, *(each.source for each in given.bundles)])
@@ -524,8 +501,6 @@ def own_checks_of(given: Given, *, opa: Path | None) -> list[OwnChecks]:
     Raises:
         InputError: they cannot be read or compiled.
     """
-    from usher.check import site_policies
-
     return site_policies.own_checks(given, compiler=functools.partial(own_checks_compiler, opa))
 
 
@@ -558,9 +533,7 @@ def build(*, paths: tuple[str, ...], opa: Path | None, sign_key: Path | None, ou
     PATH is a directory with your own checks; or files and directories with ConstraintTemplates of Gatekeeper and their
     constraints. Each of the two kinds has bundles of its own.
     """
-    from usher.check import site_policies
     from usher.cli import output as outputs
-    from usher.extensions import policy_archive
 
     key = policy_archive.private_key(sign_key) if sign_key is not None else None
     given = site_policies.divided(paths)

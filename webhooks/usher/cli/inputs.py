@@ -16,11 +16,15 @@ from msgspec import NODEFAULT, Struct
 
 from usher import errors
 from usher.check import findings
-from usher.cluster.facts.store import Recorded, Store
+from usher.cluster.facts.store import Recorded, State, Store
 from usher.config import models
+from usher.kinds import registry
 from usher.kinds.kind import DEFINITION, FactKind, Key
+from usher.kinds.registry import FACTS
+from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import Catalogue, OwnChecks
 from usher.policy.decision import PRESETS
+from usher.policy.engines.engine import DEFAULT_DEADLINE
 from usher.policy.evaluator import Evaluator
 from usher.policy.rule_choice import NO_CHOICE, RuleChoice
 
@@ -28,7 +32,6 @@ from usher.policy.rule_choice import NO_CHOICE, RuleChoice
 def name_unread_kinds(recorded: Iterable[Recorded]) -> bool:
     """Writes the kinds that could not be read, with reasons. Returns false if all could be read."""
     from usher.check.formats import wording
-    from usher.cluster.facts.store import State
 
     unread = [each for each in recorded if each.state is State.NOT_KNOWN]
     for kinds, reason in wording.by_reason((each.kind.resource, each.reason) for each in unread):
@@ -290,7 +293,6 @@ def _of_cluster(
     kubeconfig: Path | None, context_name: str | None, kinds: Callable[[], Collection[Key]], also: Sequence[FactKind]
 ) -> GivenFacts:
     from usher.cluster import connection, recording
-    from usher.kinds.registry import FACTS
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
     recorded = list(recording.read_facts(api, kinds=(*FACTS.values(), *also)))
@@ -461,9 +463,7 @@ def load_config(file: Path | None, *, own: Sequence[OwnChecks] = (), choice: Rul
     if file is None and choice == NO_CHOICE:
         return models.Config.defaults()
     from usher.config import load
-    from usher.kinds import registry
     from usher.policy import config_problems
-    from usher.policy.checks import catalogue
 
     entries = catalogue.join_catalogues(catalogue.load().catalogue, own)
     if file is None:
@@ -502,7 +502,6 @@ def assembled(
     """
     from usher.check.sources import from_files
     from usher.policy import assembly
-    from usher.policy.engines.engine import DEFAULT_DEADLINE
 
     deadline = DEFAULT_DEADLINE if own_deadline is None else own_deadline
     loaded, store = load_config(config, own=own, choice=choice), from_files(facts) if known is None else known

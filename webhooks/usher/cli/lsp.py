@@ -13,6 +13,7 @@ from typing import BinaryIO
 import click
 
 from usher.cli import inputs
+from usher.policy.checks import catalogue
 from usher.policy.evaluator import Evaluator
 
 
@@ -47,7 +48,6 @@ def lsp(
     from usher.check.editor import session as editor_session
     from usher.check.editor.serving import Server
     from usher.check.editor.session import Manifests, Session, Site
-    from usher.policy.checks import catalogue
 
     logging.basicConfig(
         stream=sys.stderr,

@@ -8,8 +8,12 @@ import click
 
 from usher import errors, paths
 from usher.cli import given_policies, inputs
-from usher.install.manifests import audits
+from usher.install.manifests import audits, conditions, roles
 from usher.install.manifests.audits import FLEET_IMAGE, IMAGE, Settings
+from usher.install.manifests.webhooks import Calls, Client, configurations
+from usher.install.manifests.webhooks import helm_values as values_of
+from usher.policy.checks import catalogue as checks_catalogue
+from usher.policy.decision import today
 
 QUOTA_DEFINITION: Final = Path(audits.__file__).with_name("gpu-quota-crd.yaml")
 """The definition of GPUQuota. It refuses the same values as `config.pools`.
@@ -191,8 +195,6 @@ def audit_role(*, policies: given_policies.PolicyOptions, helm_values: bool, con
 
     With --policies also the kinds that these policies are about, or compare with. Secrets are left out.
     """
-    from usher.install.manifests import roles
-
     if helm_values and not policies.policies:
         raise click.UsageError("--helm-values prints the rules for policies; name them by --policies")
     inputs.load_config(inputs.find_config(config))
@@ -216,8 +218,6 @@ def _kinds_of_audits() -> Sequence[tuple[str, str]]:
 
 
 def _rules_of(listed: Sequence[tuple[str, str]]) -> Sequence[paths.Json]:
-    from usher.install.manifests import roles
-
     return roles.audit_policy_rules(listed, others=_kinds_of_audits())
 
 
@@ -273,8 +273,6 @@ def floor(*, static: bool, selected: tuple[str, ...], config: Path | None) -> No
     usher manifests floor | kubectl apply -f -
     """
     from usher.install.manifests import floor as manifests_floor
-    from usher.policy.checks import catalogue as checks_catalogue
-    from usher.policy.decision import today
 
     site = inputs.load_config(inputs.find_config(config))
     catalogue = checks_catalogue.load().catalogue
@@ -380,11 +378,6 @@ def webhooks(
     usher manifests webhooks --ca-bundle ca.crt | kubectl apply -f -
     usher manifests webhooks --policies policies.bundle | kubectl apply -f -
     """
-    from usher.install.manifests import conditions
-    from usher.install.manifests.webhooks import Calls, Client, configurations
-    from usher.install.manifests.webhooks import helm_values as values_of
-    from usher.policy.checks import catalogue as checks_catalogue
-
     site = inputs.load_config(inputs.find_config(config))
     closed = "Fail" in (validate_failure_policy, mutate_failure_policy)
     bundle_of_ca = ca_bundle.read_bytes() if ca_bundle else b""
@@ -437,8 +430,6 @@ def crds() -> None:
 @inputs.config_option
 def quota_role(server_namespace: str, *, config: Path | None) -> None:
     """Print the roles for GPUQuotas: the server reads what makes pods, and writes the status of quotas."""
-    from usher.install.manifests import roles
-
     inputs.load_config(inputs.find_config(config))
     _print_objects([*roles.quota_roles(namespace=server_namespace), *roles.account_roles(namespace=server_namespace)])
 
@@ -447,8 +438,6 @@ def quota_role(server_namespace: str, *, config: Path | None) -> None:
 @inputs.server_namespace_options
 def certificate_role(server_namespace: str) -> None:
     """Print the roles for self-managed certificates: one Secret, and our webhook configurations."""
-    from usher.install.manifests import roles
-
     _print_objects(roles.certificate_roles(namespace=server_namespace))
 
 
@@ -462,8 +451,6 @@ def facts_role(server_namespace: str, *, kueue: bool, config_maps: bool) -> None
     \b
     usher manifests facts-role | kubectl apply -f -
     """
-    from usher.install.manifests import roles
-
     if kueue and config_maps:
         raise click.UsageError("--kueue and --config-maps print one role each; give one of them")
     made = roles.kueue_role if kueue else roles.config_map_roles if config_maps else roles.facts_roles
@@ -502,8 +489,6 @@ def fabric_files(*, config: Path | None, namespaces: tuple[str, ...], files: tup
 @inputs.config_option
 def events_role(server_namespace: str, *, config: Path | None) -> None:
     """Print the role to write Events on the controllers of denied pods."""
-    from usher.install.manifests import roles
-
     inputs.load_config(inputs.find_config(config))
     _print_objects(roles.events_roles(namespace=server_namespace))
 
@@ -511,8 +496,6 @@ def events_role(server_namespace: str, *, config: Path | None) -> None:
 @manifests.command(name="portal-role")
 def portal_role() -> None:
     """Print the role for those who ask the portal (`usher serve --portal`); bind it in their namespaces."""
-    from usher.install.manifests import roles
-
     _print_objects([roles.portal_role()])
 
 
@@ -520,6 +503,4 @@ def portal_role() -> None:
 @inputs.server_namespace_options
 def metrics_role(server_namespace: str) -> None:
     """Print the roles for metrics behind a token: one for the server, and one to bind to those who read them."""
-    from usher.install.manifests import roles
-
     _print_objects(roles.metrics_roles(namespace=server_namespace))

@@ -12,10 +12,11 @@ from typing import Final
 import click
 
 from usher import errors
-from usher.audit.standing.situation import CatalogueEntry
+from usher.audit.standing.situation import BY_CODE, ENTRIES, CatalogueEntry
 from usher.cli import given_policies, inputs
 from usher.config import models, selection
-from usher.policy.checks import catalogue
+from usher.extensions.own_checks import folders
+from usher.policy.checks import catalogue, metadata
 from usher.policy.checks.catalogue import OwnChecks
 from usher.policy.rule_choice import RuleChoice, why_on_or_off
 
@@ -37,16 +38,12 @@ _FIELDS: Final = ("code", "name", "title", "severity", "category", "why", "remed
 
 def find_audit_entry(code_or_name: str) -> CatalogueEntry | None:
     """The entry with this code, in any case, or name."""
-    from usher.audit.standing.situation import BY_CODE, ENTRIES
-
     named = (entry for entry in ENTRIES if entry.name == code_or_name)
     return BY_CODE.get(code_or_name.upper()) or next(named, None)
 
 
 def audit_words() -> Iterator[str]:
     """The codes and names of all entries."""
-    from usher.audit.standing.situation import ENTRIES
-
     for entry in ENTRIES:
         yield from (entry.code, entry.name)
 
@@ -115,7 +112,6 @@ def list_command(
     With --policies, your own checks are among them.
     """
     from usher.check.formats import rule_pages
-    from usher.policy.checks import catalogue
 
     own = policies.own_alone()
     loaded = inputs.load_config(inputs.find_config(config), own=own)
@@ -226,9 +222,6 @@ def new(*, names: tuple[str, ...], directory: Path, code: str) -> None:
 
 
 def _begin(category: str, name: str, *, directory: Path) -> None:
-    from usher.extensions.own_checks import folders
-    from usher.policy.checks import metadata
-
     if not (directory / "usher" / "checks").is_dir():
         raise errors.InputError(f"{directory}: there are no policies here; run this in a checkout of gpu-usher")
     code = folders.next_code(category, metadata.read_entries(directory)["checks"])
@@ -241,9 +234,6 @@ def _begin(category: str, name: str, *, directory: Path) -> None:
 @click.argument("category")
 def next_code(*, category: str) -> None:
     """Print the next free code of a category."""
-    from usher.extensions.own_checks import folders
-    from usher.policy.checks import catalogue
-
     click.echo(folders.next_code(category, catalogue.load().catalogue.checks.values()))
 
 
@@ -254,7 +244,6 @@ def explain(code_or_name: str, *, config: Path | None, format_name: str, own: Se
         InputError: no check or mutation has that code or name.
     """
     from usher.check.formats import rule_pages
-    from usher.policy.checks import catalogue
 
     loaded = inputs.load_config(inputs.find_config(config), own=own)
     known = catalogue.join_catalogues(catalogue.load().catalogue, own)

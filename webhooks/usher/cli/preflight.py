@@ -17,6 +17,7 @@ from usher.check import findings
 from usher.check.formats import wording
 from usher.cli import inputs
 from usher.config import models
+from usher.install import preflight as install_preflight
 from usher.install.preflight import Point, PointState, attention_point, good_point, unknown_point
 
 
@@ -144,8 +145,6 @@ def preflight(
     from usher.check import cluster_objects as workloads
     from usher.check import findings, judging, runner
     from usher.cluster import connection, recording
-    from usher.install import preflight as install_preflight
-    from usher.install.preflight import PointState
     from usher.policy import assembly
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)

@@ -8,9 +8,15 @@ from typing import NamedTuple
 import click
 
 from usher import errors, paths
+from usher.authorities.kueue.judge import QUEUE_LABEL
+from usher.authorities.kueue.queues import GROUP
+from usher.authorities.reported_reasons import REPORTED
+from usher.authorities.verdict import Answer
 from usher.check import findings, surroundings
 from usher.check.batches import Batch
-from usher.check.formats.queue import ShownOutlook
+from usher.check.formats import queue as formats_queue
+from usher.check.formats import wording
+from usher.check.formats.queue import OtherCluster, ShownOutlook, is_sent
 from usher.check.surroundings import Surroundings
 from usher.cli import inputs, main
 from usher.cluster.facts.store import Store
@@ -69,10 +75,6 @@ def queue(
     webhook would add. --kubeconfig and --context imply --facts live. Without facts, the queues and quotas in the folder
     of FILE count. --also answers for other clusters, for example the workers of MultiKueue.
     """
-    from usher.authorities.reported_reasons import REPORTED
-    from usher.authorities.verdict import Answer
-    from usher.check.formats import queue as formats_queue
-
     given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name, also=REPORTED)
     around = None if given is not None or inputs.NONE in facts else _around(file, namespace=namespace)
     if given is None and around is None:
@@ -112,8 +114,6 @@ def _with_cluster(
     Raises:
         InputError: the text does not name facts, or they cannot be read.
     """
-    from usher.check.formats.queue import OtherCluster, is_sent
-
     name, _, place = named.partition("=")
     given = inputs.given_facts((place,), kubeconfig=None, context_name=None) if name and place else None
     if given is None:
@@ -134,9 +134,6 @@ class _Around(NamedTuple):
 
     def facts_of(self, batch: Batch) -> Store:
         """The facts for the workloads of a file; without queues where the files lack one that they name."""
-        from usher.authorities.kueue.judge import QUEUE_LABEL
-        from usher.authorities.kueue.queues import GROUP
-
         found = self.surroundings.facts_around(batch)
         there = found.names(GROUP, "LocalQueue") or frozenset()
         labels = [paths.metadata(item.value).get("labels") for item in batch.items]
@@ -168,8 +165,6 @@ def _outlooks(
         InputError: something cannot be read, or no object makes pods.
     """
     from usher.check import sources
-    from usher.check.formats import queue as formats_queue
-    from usher.check.formats import wording
 
     notes: list[findings.Note] = []
     nothing = True

@@ -16,14 +16,17 @@ from msgspec import Struct
 
 from usher import errors
 from usher.check import findings
-from usher.check.replay.comparison import Side
+from usher.check.replay import comparison, impact, review_record
+from usher.check.replay.comparison import Difference, Side
 from usher.check.replay.impact import Impact
 from usher.check.replay.review_record import Record
 from usher.check.runner import Watch
 from usher.cli import given_policies, inputs, main, output
 from usher.cli.main import FailOn
 from usher.cluster.api import Api
+from usher.cluster.facts import store
 from usher.cluster.facts.store import Store
+from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import OwnChecks
 from usher.policy.evaluator import Evaluator
 
@@ -38,8 +41,6 @@ class Ending(Struct, frozen=True, kw_only=True):
 
 def decide_ending(found: Impact, fail_on: FailOn, *, allow_unknown: bool) -> Ending:
     """The exit code. Failures come first, because an incomplete comparison proves nothing."""
-    from usher.check.replay.comparison import Difference
-
     there = {each for each in found.by_difference if each is not Difference.NOTHING}
     if found.comparison.failed:
         return Ending(code=main.FAILED, reason="the comparison is incomplete, so it does not pass (exit code 2)")
@@ -86,8 +87,6 @@ class Inputs(Struct, frozen=True, kw_only=True):
             InputError: there are no objects, or a file is of the wrong kind.
             ClusterError: the API server does not answer.
         """
-        from usher.check.replay import review_record
-
         evaluators = [judge.evaluator for judge in judges]
         paths = dict.fromkeys(self.paths)
         files = [path for path in paths if not review_record.is_record(Path(path))]
@@ -146,8 +145,6 @@ def _with_records(side: Side, records: Sequence[Record]) -> Side:
 
 def _refuse_snapshot(path: str) -> None:
     """Raises InputError for a file of `usher snapshot`, which would look like damaged YAML."""
-    from usher.cluster.facts import store
-
     try:
         with Path(path).open("rb") as stream:
             head = stream.read(len(store.MAGIC))
@@ -183,7 +180,6 @@ class Rules(Struct, frozen=True, kw_only=True):
         """
         from usher.config import load, models
         from usher.policy import assembly, config_problems
-        from usher.policy.checks import catalogue
 
         policies = catalogue.load(self.policies)
         config = models.Config()
@@ -276,15 +272,11 @@ def _loaded(file: Path) -> Side:
     Raises:
         InputError: the file has no verdicts, or cannot be read.
     """
-    from usher.check.replay import comparison as saved_verdicts
-
-    return saved_verdicts.load_side(_content(file, saved_verdicts.LARGEST_SAVED + 1), source=str(file))
+    return comparison.load_side(_content(file, comparison.LARGEST_SAVED + 1), source=str(file))
 
 
 def _saved(file: Path) -> Side | None:
-    from usher.check.replay import comparison as saved_verdicts
-
-    if not saved_verdicts.is_saved_side(_content(file, saved_verdicts.SAVED_HEAD)):
+    if not comparison.is_saved_side(_content(file, comparison.SAVED_HEAD)):
         return None
     return _loaded(file)
 
@@ -422,8 +414,6 @@ def replay(
     - for standard input. With --facts live and without a PATH, it is about the workloads of the cluster. Both sides
     judge the same objects with the same facts.
     """
-    from usher.check.replay import comparison, impact
-
     live = inputs.are_live(facts, kubeconfig=kubeconfig, context_name=context_name)
     pair = pair_of_sides(config=config, before=before, against=against, policies=against_policies, save=save)
     if not paths and not live and pair.rules:
@@ -460,7 +450,6 @@ def _judged(workloads: Inputs, judges: Sequence[Judge]) -> Sequence[Side]:
 def _save(side: Side, file: Path) -> int:
     """Writes the verdicts, and returns the exit code."""
     from usher.check.formats import wording
-    from usher.check.replay import comparison
 
     output.replace_file(file, comparison.dump_side(side), what="verdicts")
     for problem in side.problems:

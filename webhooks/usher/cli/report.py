@@ -10,15 +10,27 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+import pydantic
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from usher import __version__, errors
+from usher.audit import document_entries
 from usher.audit.document import Audit
 from usher.audit.document.fleet_document import Fleet
+from usher.audit.store import audit_parts, part_stores
 from usher.audit.store.audit_parts import PartKey
 from usher.audit.store.part_stores import Store
-from usher.audit.store.shards import FleetCluster, Namespaces, Shard
+from usher.audit.store.shards import (
+    FleetCluster,
+    Namespaces,
+    PartialLists,
+    Shard,
+    list_namespaces,
+    parse_shard,
+    read_clusters,
+)
+from usher.check.formats import wording
 from usher.cli import output
 from usher.cli.inputs import Command, with_options
 from usher.cli.output import FLEET_FORMATS, Reporting
@@ -128,8 +140,6 @@ def _by_ending(file: Path | None) -> str:
 
 
 def _read_fleet(file: Path) -> Fleet:
-    import pydantic
-
     try:
         if file.stat().st_size > _MOST_BYTES:
             raise errors.InputError(f"{file}: more than {_MOST_BYTES >> 20} MB is not a document of a merge")
@@ -196,9 +206,6 @@ class Sharding(Struct, frozen=True, kw_only=True):
             UsageError: files cannot be sharded.
             ClusterError: the cluster does not answer, or does not list the namespaces that a shard has to know.
         """
-        from usher.audit import document_entries
-        from usher.audit.store import audit_parts
-
         if self.cluster is not None:
             name = self.cluster.name
             # Written before the first request: a merge knows the cluster even if it does not answer.
@@ -222,8 +229,6 @@ class Sharding(Struct, frozen=True, kw_only=True):
 
     def _namespaces(self, api: Lists) -> Namespaces | None:
         """The namespaces of the cluster; None if usher may not list them, and a whole cluster does not need them."""
-        from usher.audit.store.shards import list_namespaces
-
         try:
             return list_namespaces(api)
         except errors.ClusterError:
@@ -232,8 +237,6 @@ class Sharding(Struct, frozen=True, kw_only=True):
             raise
 
     def what(self, cluster: str) -> str:
-        from usher.check.formats import wording
-
         shard = "" if self.shard.is_whole else f"shard {self.shard} of "
         return wording.printable(f"{shard}{cluster}")
 
@@ -250,8 +253,6 @@ class Part(Struct, frozen=True, kw_only=True):
 
     def seen(self, api: Lists) -> Lists:
         """The part of the cluster that the shard lists."""
-        from usher.audit.store.shards import PartialLists
-
         return api if self.key.shard.is_whole else PartialLists(api, names=self.names, shared=self.shared)
 
     def write(self, audit: Audit) -> Audit:
@@ -260,10 +261,6 @@ class Part(Struct, frozen=True, kw_only=True):
         Raises:
             InputError: it cannot be written; a part without its record is written again by the next run.
         """
-        from usher.audit import document_entries
-        from usher.audit.store import audit_parts
-        from usher.check.formats import wording
-
         reduced = audit_parts.reduced_to_shard(audit, self.key.shard, shared=len(self.shared))
         store = self.sharding.store
         record = audit_parts.write_part(store, self.key, reduced, audit_parts.tables_of(reduced), version=__version__)
@@ -338,9 +335,6 @@ def _sharding_from_options(
         if given:
             raise click.UsageError(f"{given} needs --output-dir, the folder for the parts of all shards")
         return None
-    from usher.audit.store import part_stores
-    from usher.audit.store.shards import read_clusters
-
     chosen = _shard(shard, shards)
     cluster, listed = None, tuple[str, ...]()
     if clusters is not None:
@@ -356,8 +350,6 @@ def _sharding_from_options(
 
 
 def _shard(shard: str | None, shards: int | None) -> Shard:
-    from usher.audit.store.shards import parse_shard
-
     if shard is not None:
         if shards is not None:
             raise click.UsageError("--shard has the number of shards; leave out --shards")

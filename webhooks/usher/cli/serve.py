@@ -9,26 +9,30 @@ from typing import Any, Final, Protocol
 import click
 import msgspec
 import orjson
+import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors, paths
+from usher.authorities.gpu_quota.definitions import namespace_of_accounts
 from usher.authorities.gpu_quota.live import account_store
 from usher.authorities.gpu_quota.live.account_store import Meter
 from usher.authorities.gpu_quota.live.service import ChargingService
 from usher.authorities.knowledge import Knowledge
 from usher.cli import given_policies, inputs
 from usher.cluster import api, http_clients
-from usher.cluster.watching import StreamingApi
+from usher.cluster.watching import LiveFacts, StreamingApi
+from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import OwnChecks
 from usher.policy.evaluator import Evaluator
 from usher.server import logs
 from usher.server.certs import issue
-from usher.server.certs.serving import CertificateSource, ClientAuthorities
+from usher.server.certs.certificates import service_names
+from usher.server.certs.serving import CertificateSource, ClientAuthorities, Reloader
 from usher.server.live_cluster import ClusterParts, Events
 from usher.server.ports import Address
 from usher.server.reloading import Bundles
-from usher.server.serve import Access, Portal
+from usher.server.serve import Access, Portal, Settings, run
 
 SECRET: Final = "gpu-usher-certificates"  # noqa: S105 - its name
 NAME: Final = "gpu-usher"
@@ -140,15 +144,10 @@ def certificate_source(chosen: CertificateOptions, connect: Connect) -> Callable
 
 
 def _files(certificate: Path, key: Path, chosen: CertificateOptions) -> CertificateSource:
-    from usher.server.certs.serving import Reloader
-
     return Reloader(certificate, key, client_file=chosen.client_ca, names=chosen.certificate_names)
 
 
 def _managed(chosen: CertificateOptions, connect: Connect) -> CertificateSource:
-    import structlog
-
-    from usher.server.certs.certificates import service_names
     from usher.server.certs.managed import ManagedCertificate, Place, SecretName
 
     before, _, name = chosen.certificate_secret.rpartition("/")
@@ -374,14 +373,10 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
         return self._parts() if live or api.has_account() else None
 
     def _parts(self) -> ClusterParts:
-        from usher.cluster.watching import LiveFacts
-
         facts = LiveFacts(self.connect())
         return ClusterParts(facts=facts, charging=self._charging, events=self._events if self.events else None)
 
     def _charging(self, knowledge: Callable[[], Knowledge], meter: Meter) -> ChargingService:
-        from usher.authorities.gpu_quota.definitions import namespace_of_accounts
-
         hurried, namespace = self.connect(hurried=True), namespace_of_accounts(api.own_namespace())
         return ChargingService(hurried, self.connect, knowledge, namespace=namespace, meter=meter)
 
@@ -503,10 +498,6 @@ def serve(
     usher serve                                        in a cluster, with a certificate that it makes and renews
     usher serve --certificate tls.crt --key tls.key    with files that something else renews
     """
-    from usher.policy.checks import catalogue
-    from usher.server import logs
-    from usher.server.serve import Settings, run
-
     certified = certificate.certificates_mode == "self-managed"
     if dev:
         certificate = development_certificate(certificate)
@@ -545,8 +536,6 @@ def _evaluator(
     opa_url: str | None,
 ) -> Evaluator:
     """The evaluator for the current usher.yaml. Logs its warnings."""
-    import structlog
-
     from usher.policy import assembly
 
     made = inputs.assembled(

@@ -13,10 +13,13 @@ import click
 import orjson
 
 from usher import __version__, errors, paths
-from usher.check.batches import Batch
+from usher.check import findings
+from usher.check.batches import Batch, Item
 from usher.cli import inputs, main, output
 from usher.cluster.api import Api, Lists
-from usher.cluster.facts.store import Recorded
+from usher.cluster.facts import store
+from usher.cluster.facts.store import Recorded, State
+from usher.kinds import registry
 
 _FILE_BYTES: Final = 256 * 2**10
 """Bytes after which a file ends. A reader holds one file at a time: its values stay in the cache of the processor.
@@ -99,8 +102,6 @@ class ObjectFiles:
         """The kinds that only sections of audits read."""
         from usher.audit.gather.needed_inputs import WANTED
         from usher.cluster import recording
-        from usher.cluster.facts.store import State
-        from usher.kinds import registry
 
         listed = {kind.group_and_kind for kind in registry.LISTED}
         for found in recording.read_facts(api, kinds=[each for each in WANTED if each.key not in listed]):
@@ -173,10 +174,6 @@ def _occupied(folder: Path) -> errors.InputError:
 
 
 def _batch(found: Recorded) -> Batch:
-    from usher.check import findings
-    from usher.check.batches import Item
-    from usher.cluster.facts.store import State
-
     source = found.kind.resource
     notes = (
         (findings.Note(source=source, reason=f"not read: {found.reason}"),) if found.state is State.NOT_KNOWN else ()
@@ -243,8 +240,6 @@ class WorkloadRecord:
         Raises:
             InputError: it cannot be written.
         """
-        from usher.cli import output
-
         output.replace_file(self.path, bytes(self._data), what="record of workloads")
         return f"{self.path}: {self._number:,} workloads, {len(self._data):,} bytes"
 
@@ -317,7 +312,6 @@ def snapshot(
     """
     from usher.check.formats import wording
     from usher.cluster import connection, recording
-    from usher.cluster.facts import store as snapshots
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
     recorded = list(recording.read_facts(api))
@@ -331,7 +325,7 @@ def snapshot(
     unfinished = [taker.path for taker in takers if taker.problems]
     if unfinished and not partial:
         context.exit(_not_written(unfinished[0]))
-    data = snapshots.dumps(recorded)
+    data = store.dumps(recorded)
     output.replace_file(file, data, what="snapshot")
     _count(recorded)
     click.echo(f"{file}: {len(data):,} bytes, from {wording.harmless(wording.printable(api.name))}")
@@ -342,8 +336,6 @@ def snapshot(
 
 def _count(recorded: Iterable[Recorded]) -> None:
     """Writes how many objects of each kind there are."""
-    from usher.cluster.facts.store import State
-
     for each in recorded:
         if each.state is State.KNOWN:
             click.echo(f"{len(each.values):>8,}  {each.kind.resource}")

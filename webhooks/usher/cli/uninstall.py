@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from usher.cli import inputs
+from usher.install import installed_objects
 from usher.install.installed_objects import Api, Part
 
 
@@ -40,7 +41,6 @@ def uninstall(
     """
     from usher.check.formats import wording
     from usher.cluster import connection
-    from usher.install import installed_objects
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
     parts = [
@@ -61,15 +61,11 @@ def uninstall(
 
 
 def _remove(api: Api, part: Part) -> None:
-    from usher.install import installed_objects
-
     label = (installed_objects.PART_OF, "gpu-usher") if part.only_ours else None
     click.echo(f"{installed_objects.remove(api, part.path, label=label)}: {part.title}")
 
 
 def _tell_about_quotas(api: Api, *, with_quotas: bool) -> None:
-    from usher.install import installed_objects
-
     number = installed_objects.count_objects(api, installed_objects.GPU_QUOTAS)
     if number is None:
         return

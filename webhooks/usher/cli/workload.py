@@ -8,10 +8,15 @@ from typing import Final
 import click
 
 from usher import errors, paths
+from usher.accelerators.vocabulary import Vocabulary
 from usher.check.batches import Batch
 from usher.cli import inputs
+from usher.config import described_kinds
 from usher.config.described_kinds import DescribedKind
+from usher.documents import reader
 from usher.documents.reader import Document
+from usher.kinds.kubeflow_pipelines import group_version_kind
+from usher.workloads import unrecognised
 
 _SHOWN_KINDS: Final = 5
 
@@ -45,7 +50,6 @@ def show(*, file: str, config: Path | None, namespace: str, format_name: str) ->
     autoscalers in it count for the workloads that refer to them. The JSON also holds `input`: exactly what the policies
     see.
     """
-    from usher.accelerators.vocabulary import Vocabulary
     from usher.check import sources
     from usher.check.formats import workload_reading
 
@@ -80,7 +84,6 @@ def compare(*, files: tuple[str, ...], config: Path | None) -> None:
     A document of FILES has an `object`, or a `file` with one, and `podSets` by name: `pods`, `most` if there may be
     more, and `devices` of one pod. `unknown` lists the fields that usher cannot read.
     """
-    from usher.accelerators.vocabulary import Vocabulary
     from usher.check.formats import workload_reading
 
     vocabulary = Vocabulary(inputs.load_config(inputs.find_config(config)).accelerators)
@@ -137,9 +140,6 @@ def _begun(value: paths.Object, place: str) -> tuple[DescribedKind, list[str]]:
     Raises:
         InputError: no description follows from the object.
     """
-    from usher.config import described_kinds
-    from usher.workloads import unrecognised
-
     group = paths.text(value.get("apiVersion")).rpartition("/")[0]
     try:
         if (group, value.get("kind")) in described_kinds.MAP_KINDS:
@@ -168,8 +168,6 @@ def _expectations(file: Path) -> Iterator[tuple[int, paths.Object]]:
 
 
 def _documents(file: Path) -> Sequence[Document]:
-    from usher.documents import reader
-
     try:
         found = reader.parse(file.read_bytes(), source=str(file))
     except OSError as error:
@@ -186,7 +184,6 @@ def _report_left_out(batches: Sequence[Batch], file: str, *, empty: bool) -> Non
         InputError: something could not be read, or there was nothing to show.
     """
     from usher.check.formats import wording
-    from usher.kinds.kubeflow_pipelines import group_version_kind
 
     notes = [note for batch in batches for note in batch.notes]
     problems = [problem for batch in batches for problem in batch.problems]

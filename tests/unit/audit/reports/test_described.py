@@ -25,7 +25,9 @@ def table(teams: tuple[Team, ...] = TEAMS) -> Table[Team]:
         rows=teams,
         columns=(
             Column(title="Team", name="team", heads=True, value=lambda row: row.name),
-            Column(title="Idle", name="idle", unit=described.HOURS, value=lambda row: row.idle, adds=True),
+            Column(
+                title="Idle", name="idle", unit=described.HOURS, value=lambda row: row.idle, adds=described.HOURS.sum
+            ),
             Column(name="money", unit=described.money("EUR"), value=lambda row: row.cost),
             Column(title="Only here", value=lambda row: row.name.upper(), empty="no name"),
         ),
@@ -101,3 +103,11 @@ def test_a_reason_of_a_row_stands_in_the_place_of_a_number() -> None:
 
     assert column.in_markdown(TEAMS[1]) == numbers.NOT_MEASURED
     assert column.in_markdown(TEAMS[0]) == "12.50 EUR"
+
+
+def test_code_adds_to_the_columns_that_the_description_has_and_to_no_others() -> None:
+    changed, *_ = described.columns("exceptions", {"Ticket": {"empty": "none"}})
+
+    assert (changed.name, changed.empty) == ("ticket", "none")
+    with pytest.raises(KeyError, match="Tickets"):
+        described.columns("exceptions", {"Tickets": {"empty": "none"}})

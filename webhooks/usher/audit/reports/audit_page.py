@@ -28,6 +28,11 @@ _SOURCES: Final = {"prometheus": "measured by Prometheus", "demo": "invented for
 """By the source of the measurement."""
 
 
+_WORKLOADS_LEAD: Final = (
+    "Each accelerator counts once, at the top-level workload whose pods hold it. Most idle hours first."
+)
+
+
 def write(audit: Audit, stream: TextIO, /) -> None:
     """Writes the page."""
     stream.write(text(audit))
@@ -55,13 +60,15 @@ def _sections(audit: Audit) -> Iterator[html_elements.Section]:
         yield summary.section(audit)
     if of_cluster and audit.has_usage:
         yield usage_tables.usage_section(audit)
-        yield savings_tables.savings_section(audit)
-    yield findings_tables.findings_section(audit)
-    yield workload_tables.workloads_section(audit)
+        yield savings_tables.savings_table(audit).section(savings_tables.savings_lead(audit))
+    findings = findings_tables.findings_table(audit, audit.findings, "Findings")
+    yield findings.section(findings_tables.findings_lead(audit))
+    yield workload_tables.workloads_table(audit).section(_WORKLOADS_LEAD)
     if of_cluster:
-        yield savings_tables.prevented_section(audit)
-        yield checklist_tables.readiness_section(audit)
-    yield checklist_tables.exceptions_section(audit)
+        yield savings_tables.prevented_table(audit).section(savings_tables.prevented_lead(audit))
+        standings = entry_words.standings(audit.summary.readiness)
+        yield checklist_tables.checklist_table(audit).section(f"{standings}." if standings else "", title="Readiness")
+    yield checklist_tables.exceptions_table(audit).section()
     yield checklist_tables.not_known_section(audit)
     yield entry_words.glossary_section()
 

@@ -1,16 +1,15 @@
 """The production checklist, the exceptions of usher.yaml, and what an audit could not read or judge."""
 
 from collections.abc import Iterator
-from operator import itemgetter
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 from rich.text import Text
 
 from usher.audit.document import Audit, ExceptionEntry, ReadinessItem, Standing
-from usher.audit.reports import cells, entry_words, html_tables
-from usher.audit.reports.described import Column, Table
+from usher.audit.reports import cells, described, entry_words, html_tables
+from usher.audit.reports.described import Table
 from usher.audit.reports.html_elements import Html, Section, element, joined
 from usher.check.formats import wording
 from usher.check.formats.lines import Lines
@@ -104,42 +103,21 @@ _STANDING_RANKS: Final = {
 
 def checklist_table(audit: Audit) -> Table[ReadinessItem]:
     """The items of the checklist, failures first."""
-    return Table(
-        name="readiness-table",
-        caption="Readiness for production",
-        rows=sorted(audit.readiness, key=lambda item: (_STANDING_RANKS[item.standing], item.area, item.id)),
-        columns=(
-            Column(
-                title="Standing",
-                ranked=True,
-                narrow=True,
-                cell=_standing_cell,
-                meaning="Not known is neither a pass nor a failure",
-            ),
-            Column(title="Area", name="area", narrow=True, value=lambda item: item.area),
-            Column(title="Item", name="item", heads=True, value=lambda item: item.title, cell=_item_cell),
-            Column(
-                title="Evidence",
-                words=True,
-                name="seen",
-                value=lambda item: "; ".join(item.evidence),
-                cell=lambda item: cells.lines(*(("plain", line) for line in item.evidence)),
-            ),
-            Column(name="remedy", value=lambda item: item.remedy),
-            Column(
-                title="Asked for by",
-                narrow=True,
-                cell=_reference_cell,
-                meaning="The source of the item, and its name in CNCF's AI conformance",
-            ),
-        ),
-        filters={
-            "standing": ("Standing", lambda item: item.standing.value),
-            "area": ("Area", lambda item: item.area),
-            "conformance": ("AI conformance", lambda item: item.conformance),
+    whole = audit.cluster.is_whole
+    return described.table(
+        "checklist",
+        sorted(audit.readiness, key=lambda item: (_STANDING_RANKS[item.standing], item.area, item.id)),
+        ways={
+            "Standing": {"cell": _standing_cell},
+            "Item": {"cell": _item_cell},
+            "Evidence": {
+                "value": lambda item: "; ".join(item.evidence),
+                "cell": lambda item: cells.lines(*(("plain", line) for line in item.evidence)),
+            },
+            "Asked for by": {"cell": _reference_cell},
         },
         empty="The checklist was not run."
-        if audit.cluster.is_whole
+        if whole
         else "The checklist is about a whole cluster; audit it without --in-namespace.",
     )
 
@@ -163,17 +141,6 @@ def _reference_cell(item: ReadinessItem) -> cells.Cell:
     return cells.lines(_reference_piece(item.reference), ("muted", conformance))
 
 
-def readiness_section(audit: Audit) -> Section:
-    lead = entry_words.standings(audit.summary.readiness)
-    return Section(
-        name="readiness",
-        title="Readiness",
-        count=len(audit.readiness),
-        lead=f"{lead}." if lead else "",
-        body=checklist_table(audit).html(),
-    )
-
-
 def _reference_piece(text: str) -> cells.Piece:
     """A link that shows its host, or a page of gpu-usher as text."""
     if not text.startswith("https://"):
@@ -189,41 +156,17 @@ _EXCEPTION_BADGES: Final = {"used": "good", "unused": "warn", "expired": "bad", 
 
 def exceptions_table(audit: Audit) -> Table[ExceptionEntry]:
     """The exceptions of usher.yaml, those that end first at the top."""
-    return Table(
-        name="exceptions-table",
-        caption="Exceptions",
-        rows=sorted(audit.exceptions, key=lambda each: (each.days_left, each.ticket)),
-        columns=(
-            Column(
-                title="Ticket",
-                name="ticket",
-                heads=True,
-                value=lambda each: each.ticket,
-                cell=lambda each: cells.lines(("strong", each.ticket), ("muted", each.reason)),
-            ),
-            Column(
-                title="State",
-                name="state",
-                value=lambda each: each.state,
-                cell=lambda each: cells.badge(each.state, _EXCEPTION_BADGES.get(each.state, "quiet")),
-                meaning="Not needed: the checks find nothing there any more",
-            ),
-            Column(
-                title="Ends", name="ends", numeric=True, value=lambda each: each.expires.isoformat(), cell=_end_cell
-            ),
-            Column(title="Owner", name="owner", value=lambda each: each.owner),
-            Column(title="Checks", name="checks", value=lambda each: ", ".join(each.checks)),
-            Column(title="Namespaces", value=lambda each: ", ".join(each.namespaces)),
-            Column(
-                title="Findings",
-                numeric=True,
-                cell=lambda each: cells.Cell((_covered_piece(each),), sort=each.findings),
-                meaning="Findings of now that it covers",
-            ),
-        ),
-        order=("ticket", "owner", "checks", "ends", "state"),
-        filters={"state": ("State", lambda each: each.state), "owner": ("Owner", lambda each: each.owner)},
-        empty="usher.yaml has no exceptions.",
+    return described.table(
+        "exceptions",
+        sorted(audit.exceptions, key=lambda each: (each.days_left, each.ticket)),
+        ways={
+            "Ticket": {"cell": lambda each: cells.lines(("strong", each.ticket), ("muted", each.reason))},
+            "State": {"cell": lambda each: cells.badge(each.state, _EXCEPTION_BADGES.get(each.state, "quiet"))},
+            "Ends": {"value": lambda each: each.expires.isoformat(), "cell": _end_cell},
+            "Checks": {"value": lambda each: ", ".join(each.checks)},
+            "Namespaces": {"value": lambda each: ", ".join(each.namespaces)},
+            "Findings": {"cell": lambda each: cells.Cell((_covered_piece(each),), sort=each.findings)},
+        },
     )
 
 
@@ -233,12 +176,6 @@ def _end_cell(each: ExceptionEntry) -> cells.Cell:
     return cells.Cell((("plain", each.expires.isoformat()), ("muted", left)), sort=each.days_left)
 
 
-def exceptions_section(audit: Audit) -> Section:
-    return Section(
-        name="exceptions", title="Exceptions", count=len(audit.exceptions), body=exceptions_table(audit).html()
-    )
-
-
 def _covered_piece(each: ExceptionEntry) -> cells.Piece:
     """How many it covers, as a link to them."""
     if not each.findings:
@@ -246,24 +183,15 @@ def _covered_piece(each: ExceptionEntry) -> cells.Piece:
     return ("link", f"{each.findings:,}", f"#findings-table?{html_tables.query(exception=each.ticket)}")
 
 
-_NotKnown = tuple[str, str, str, str]
-"""Part, source, reason, extent."""
+class _NotKnown(NamedTuple):
+    part: str
+    source: str
+    reason: str
+    extent: str = ""
 
 
 def not_known_section(audit: Audit) -> Section:
-    table = Table[_NotKnown](
-        name="not-known-table",
-        caption="Not known",
-        rows=[*_not_known_entries(audit)],
-        columns=(
-            Column(title="Part", value=itemgetter(0)),
-            Column(title="Source", heads=True, value=itemgetter(1)),
-            Column(title="Reason", words=True, value=itemgetter(2)),
-            Column(title="Extent", value=itemgetter(3)),
-        ),
-        filters={"part": ("Part", itemgetter(0))},
-        empty="Everything was read, judged and measured.",
-    )
+    table = described.table("not known", [*_not_known_entries(audit)])
     read, of_them = audit.completeness, audit.summary.workloads
     counted = ", ".join(
         wording.count(number, thing)
@@ -274,12 +202,8 @@ def not_known_section(audit: Audit) -> Section:
         if of_them <= read.workloads
         else ""
     )
-    return Section(
-        name="not-known",
-        title="Not known",
-        count=len(table.rows),
-        lead=f"Read: {counted}. {with_accelerators}{wording.count(read.finished, 'finished object')} left out.",
-        body=table.html(),
+    return table.section(
+        f"Read: {counted}. {with_accelerators}{wording.count(read.finished, 'finished object')} left out."
     )
 
 
@@ -294,19 +218,23 @@ def incomplete_notice(audit: Audit) -> Html:
 
 def _not_known_entries(audit: Audit) -> Iterator[_NotKnown]:
     for gap in audit.completeness.gaps:
-        yield "not read", gap.source, gap.reason, f"{wording.count(gap.read, 'object')} read before" if gap.read else ""
+        yield _NotKnown(
+            "not read", gap.source, gap.reason, f"{wording.count(gap.read, 'object')} read before" if gap.read else ""
+        )
     for part in audit.not_judged:
         where = ", ".join(filter(None, (entry_words.subject(part.subject), part.path, part.place)))
-        yield "not judged", where, part.reason, ""
+        yield _NotKnown("not judged", where, part.reason)
     checks = audit.completeness.checks_without_facts
     if checks:
         reason = "they compare with a cluster; give its facts with --facts (usher snapshot saves them)"
-        yield "left out", wording.count(checks, "check"), reason, ""
+        yield _NotKnown("left out", wording.count(checks, "check"), reason)
     for problem in audit.measurement.problems:
-        yield "measurement", audit.measurement.source, problem, ""
+        yield _NotKnown("measurement", audit.measurement.source, problem)
     for each in audit.not_evaluated:
-        yield "not judged", f"{each.code} {each.name}", each.reason, wording.count(each.workloads, "workload")
+        yield _NotKnown(
+            "not judged", f"{each.code} {each.name}", each.reason, wording.count(each.workloads, "workload")
+        )
     for problem in audit.trend.problems:
-        yield "not compared", "earlier audits", problem, ""
+        yield _NotKnown("not compared", "earlier audits", problem)
     for gap in audit.completeness.left_out:
-        yield "left out", gap.source, gap.reason, ""
+        yield _NotKnown("left out", gap.source, gap.reason)

@@ -88,15 +88,29 @@ class Table(Struct, frozen=True, kw_only=True):
 
 def _reader(column: Column) -> Callable[[Any], Value]:
     """Reads the value of a column from a row. Tables have millions of cells, so it is made once for each column."""
-    steps, convert, is_time = column.at.split("."), _CONVERTED[column.type], column.at in _TIMES
+    read, convert, is_time = reader_of(column.at), _CONVERTED[column.type], column.at in _TIMES
 
-    def read(part: Any) -> Value:  # noqa: ANN401 - any part of the document
+    def converted(part: Any) -> Value:  # noqa: ANN401 - any part of the document
+        found = read(part)
+        return None if found is None or (is_time and not found) else convert(found)
+
+    return converted
+
+
+def reader_of(path: str) -> Callable[[Any], Any]:
+    """Reads the value at a path in a part of a document: attributes, and keys of mappings, joined by dots.
+
+    A missing key is 0; below a null everything is null.
+    """
+    steps = path.split(".")
+
+    def read(part: Any) -> Any:  # noqa: ANN401 - any part of the document
         found = part
         for step in steps:
             if found is None:
                 return None
             found = found.get(step, 0) if isinstance(found, dict) else getattr(found, step)
-        return None if found is None or (is_time and not found) else convert(found)
+        return found
 
     return read
 

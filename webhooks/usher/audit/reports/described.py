@@ -1,18 +1,21 @@
-"""Tables described once: each column with its names, unit and meaning. Pages, Markdown and text render the description.
+"""Tables described once, in tables.yaml: pages, Markdown and text render the names, units and meanings of its columns.
 
 A column says for each form what its heading is, and stands only in forms that it has a heading for. What a form shows
-in a way of its own is a function of the column. In Markdown a hostile name changes nothing of the page, and a long one
-is cut.
+in a way of its own is a function of the column, which code adds. In Markdown a hostile name changes nothing of the
+page, and a long one is cut.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
+import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from usher.audit.document import Subject
-from usher.audit.reports import cells, entry_words, html_tables, numbers
-from usher.audit.reports.html_elements import Html
+from usher.audit.reports import cells, data_tables, entry_words, html_tables, numbers
+from usher.audit.reports.html_elements import Html, Section
 from usher.audit.reports.numbers import PAGE, TEXT
 from usher.check.formats import markdown as formats_markdown
 
@@ -86,6 +89,20 @@ def price(currency: str) -> Unit:
     )
 
 
+_UNITS: Final[Mapping[str, Unit | Callable[[str], Unit]]] = {
+    "count": COUNT,
+    "devices": DEVICES,
+    "plain": PLAIN,
+    "hours": HOURS,
+    "share": SHARE,
+    "drawn share": DRAWN_SHARE,
+    "money": money,
+    "whole money": lambda currency: money(currency, needs_all=True),
+    "price": price,
+}
+"""By their names in tables.yaml; those of money follow from a currency."""
+
+
 class Amount(Struct, frozen=True):
     """A number of a row, or of the last one, which sums up the others."""
 
@@ -96,7 +113,7 @@ class Amount(Struct, frozen=True):
     """The small text below it on a page."""
 
 
-class Column(Struct, Generic[Read_contra], frozen=True, kw_only=True):
+class Column(html_tables.Column, Generic[Read_contra], frozen=True, kw_only=True):
     """`value` is a number where the column has a unit, else a text."""
 
     title: str = ""
@@ -119,16 +136,6 @@ class Column(Struct, Generic[Read_contra], frozen=True, kw_only=True):
     """The cell in Markdown, where it is more than the value."""
     note: Callable[[Read_contra], str] = lambda _: ""
     """The small text below a number on a page."""
-    meaning: str = ""
-    heads: bool = False
-    narrow: bool = False
-    words: bool = False
-    ranked: bool = False
-    numeric: bool = False
-    folded: bool = False
-    """As `tables.Column` has them."""
-    adds: bool = False
-    """Whether a page adds its numbers up when filters leave some rows."""
 
     def amount(self, row: Read_contra) -> Amount:
         return Amount(self.value(row), self.missing(row) if self.missing is not None else None, self.note(row))
@@ -169,21 +176,6 @@ class Column(Struct, Generic[Read_contra], frozen=True, kw_only=True):
     def key(self) -> str:
         return self.title or self.name
 
-    @property
-    def heading(self) -> html_tables.Column:
-        adds = self.unit.sum if self.unit is not None and self.adds else None
-        return html_tables.Column(
-            title=self.title,
-            explained=self.meaning,
-            numeric=self.numeric or self.unit is not None,
-            ranked=self.ranked,
-            heads=self.heads,
-            narrow=self.narrow,
-            words=self.words,
-            folded=self.folded,
-            adds=adds,
-        )
-
 
 class Table(Struct, Generic[Row], frozen=True, kw_only=True):
     caption: str
@@ -221,7 +213,7 @@ class Table(Struct, Generic[Row], frozen=True, kw_only=True):
             html_tables.Table(
                 name=self.name,
                 caption=self.caption,
-                columns=tuple(each.heading for each in columns),
+                columns=tuple(columns),
                 rows=[
                     html_tables.Row(
                         cells=tuple(each.on_page(row) for each in columns),
@@ -237,6 +229,11 @@ class Table(Struct, Generic[Row], frozen=True, kw_only=True):
                 empty=self.empty,
             )
         )
+
+    def section(self, lead: str = "", *, title: str = "") -> Section:
+        """The section of a page that has this table alone."""
+        name = self.name.removesuffix("-table")
+        return Section(name=name, title=title or self.caption, count=len(self.rows), lead=lead, body=self.html())
 
     def _last(self, columns: Sequence[Column[Row]]) -> tuple[cells.Cell, ...]:
         if self.last is not None:
@@ -264,6 +261,62 @@ class Table(Struct, Generic[Row], frozen=True, kw_only=True):
         """The headings, and the cells of the first rows."""
         columns = [each for each in self.columns if each.name]
         return [each.name for each in columns], [[each.written(row) for each in columns] for row in self.rows[:most]]
+
+
+_TABLES: Final = msgspec.yaml.decode(
+    Path(__file__).with_name("tables.yaml").read_bytes(), type=dict[str, dict[str, Any]]
+)
+
+Ways = Mapping[str, Mapping[str, Any]]
+"""The additions of code to the columns of a table, by their keys: cells, and values that are computed."""
+
+
+def columns(table: str, ways: Ways, *, currency: str = "") -> tuple[Column[Any], ...]:
+    """The columns of a table of tables.yaml; `currency` is that of all its money."""
+    found = [_column(dict(each), currency) for each in _TABLES[table]["columns"]]
+    if unknown := ways.keys() - {each.key for each in found}:
+        raise KeyError(f"{table}: {unknown}")
+    return tuple(replace(each, **ways.get(each.key, {})) for each in found)
+
+
+def _column(fields: dict[str, Any], currency: str) -> Column[Any]:
+    if "word" in fields:
+        word = entry_words.GLOSSARY[fields.pop("word")]
+        fields = {"title": word.title, "meaning": word.meaning, **fields}
+    if "value" in fields:
+        fields["value"] = data_tables.reader_of(fields["value"])
+    if "missing" in fields:
+        words = fields["missing"]
+        fields["missing"] = lambda _: words
+    if "unit" in fields:
+        made = _UNITS[fields["unit"]]
+        unit = made if isinstance(made, Unit) else made(currency)
+        fields |= {"unit": unit, "numeric": True, "adds": unit.sum if fields.get("adds") else None}
+    return Column(**fields)
+
+
+def table(
+    name: str,
+    rows: Sequence[Row],
+    *,
+    ways: Ways | None = None,
+    currency: str = "",
+    choices: Mapping[str, Callable[[Row], str]] | None = None,
+    **table_fields: Any,  # noqa: ANN401 - fields of Table
+) -> Table[Row]:
+    """The table of this name in tables.yaml.
+
+    Args:
+        ways: what code adds to its columns.
+        choices: the choice of a row for each filter without a field of its name.
+        table_fields: other fields of the table.
+    """
+    found = {"columns": columns(name, ways or {}, currency=currency), **table_fields}
+    filters = {
+        key: (title, (choices or {}).get(key) or data_tables.reader_of(key))
+        for key, title in _TABLES[name].get("filters", {}).items()
+    }
+    return Table(**{**_TABLES[name], "filters": filters, **found}, rows=rows)
 
 
 class MarkdownTable(Struct, frozen=True, kw_only=True):
@@ -310,6 +363,18 @@ def code(text: str) -> str:
 def object_code(value: Subject) -> str:
     """`Job ml-research/bert` in a span of code."""
     return code(entry_words.subject(value))
+
+
+def placed_code(value: Any) -> str:  # noqa: ANN401 - a workload, or a finding
+    """The object of an entry, with the file and the line of a manifest."""
+    return object_code(value.subject) + (f" {code(value.place)}" if value.place else "")
+
+
+OF_SUBJECT: Final = {
+    "cell": lambda row: entry_words.named(row.subject),
+    "prose": lambda row: object_code(row.subject),
+}
+"""The ways of a column with the object of a row."""
 
 
 def size(text: str) -> int:

@@ -5,16 +5,15 @@ Text groups them by cause: by check and outcome, and within it by message. Pages
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from rich.text import Text
 
 from usher import model
 from usher.audit.document import Audit, FindingEntry, Severity, Subject
-from usher.audit.reports import cells, entry_words, numbers
-from usher.audit.reports.described import Column, MarkdownTable, Table, code, object_code, prose
-from usher.audit.reports.html_elements import Section
+from usher.audit.reports import cells, described, entry_words, numbers
+from usher.audit.reports.described import MarkdownTable, Table, code, object_code, prose
 from usher.audit.reports.numbers import PAGE, TEXT
 from usher.check.formats import wording
 from usher.check.formats.lines import Lines, Row
@@ -197,104 +196,45 @@ def findings_table(audit: Audit, found: Iterable[FindingEntry], title: str) -> T
     def standing(each: FindingEntry) -> str:
         return ("new" if each.fingerprint in new else "as before") if audit.trend.previous else ""
 
-    return Table(
-        name="findings-table",
-        caption="Findings",
+    first_seen = audit.trend.first_seen
+    return described.table(
+        "findings",
+        entry_words.worst_first(found),
         title=title,
-        rows=entry_words.worst_first(found),
-        columns=(*_columns_of_findings(audit.check_pages), *_columns_of_owners(), *_columns_of_times(audit, standing)),
-        filters={
-            "severity": ("Severity", lambda each: each.severity.value),
-            "outcome": ("At admission", _at_admission),
-            "team": ("Team", entry_words.group),
-            "namespace": ("Namespace", lambda each: each.subject.namespace),
-            "code": ("Finding", lambda each: f"{each.code} {each.name}"),
-            "standing": ("Since the last audit", standing),
-            "never": ("Can never run", lambda each: "yes" if each.never else "no"),
-            "exception": ("Exception", lambda each: each.exception),
+        ways={
+            "Severity": {"cell": _severity_cell},
+            "Finding": {"cell": lambda each: _described_cell(each, audit.check_pages)},
+            "code": {"prose": lambda each: code(each.code)},
+            "Object": {"cell": lambda each: entry_words.named(each.subject), "prose": described.placed_code},
+            "Owner": {"value": lambda each: "" if (owner := entry_words.owner(each)) == entry_words.NO_TEAM else owner},
+            "GPUs": {"value": _amount_words, "cell": _amount_cell},
+            "finding": {"value": _message_words},
+            "remedy": {
+                "value": lambda each: f"by the platform team: {each.remedy}" if each.fixed_by_platform else each.remedy
+            },
+            "Age": {
+                "value": lambda each: each.since[:10] or numbers.NOT_KNOWN,
+                "cell": lambda each: cells.age(each.since, audit.taken),
+            },
+            "Seen": {
+                "value": lambda each: _seen_words(standing(each), first_seen.get(each.fingerprint, "")),
+                "cell": lambda each: _seen_cell(audit, standing(each), first_seen.get(each.fingerprint, "")),
+            },
+        },
+        choices={
+            "severity": lambda each: each.severity.value,
+            "outcome": _at_admission,
+            "team": entry_words.group,
+            "namespace": lambda each: each.subject.namespace,
+            "code": lambda each: f"{each.code} {each.name}",
+            "standing": standing,
+            "never": lambda each: "yes" if each.never else "no",
         },
         fragment=fragment,
-        empty="No findings. What could not be judged is listed under “Not known”.",
     )
 
 
-def _columns_of_findings(pages: str) -> Iterator[Column[FindingEntry]]:
-    yield Column(
-        title="Severity",
-        name="severity",
-        ranked=True,
-        narrow=True,
-        value=lambda each: each.severity.value,
-        cell=_severity_cell,
-        meaning="Below it what usher would do if the object were made today",
-    )
-    yield Column(title="Finding", cell=lambda each: _described_cell(each, pages), words=True)
-    yield Column(name="code", prose=lambda each: code(each.code))
-    yield Column(
-        title="Object",
-        name="object",
-        heads=True,
-        cell=lambda each: entry_words.named(each.subject),
-        prose=lambda each: object_code(each.subject) + (f" {code(each.place)}" if each.place else ""),
-    )
-
-
-def _columns_of_owners() -> Iterator[Column[FindingEntry]]:
-    yield Column(
-        title="Owner",
-        narrow=True,
-        value=lambda each: "" if (owner := entry_words.owner(each)) == entry_words.NO_TEAM else owner,
-        empty=entry_words.NO_TEAM,
-        meaning="Who makes the change: the team by its label, the platform team, or the owner of an exception",
-    )
-    yield Column(
-        title="GPUs",
-        name="GPUs",
-        numeric=True,
-        value=_amount_words,
-        cell=_amount_cell,
-        meaning="GPUs that the object holds or asks for; a MIG device counts by its share",
-    )
-    yield Column(name="finding", value=_message_words)
-    yield Column(
-        name="remedy",
-        value=lambda each: f"by the platform team: {each.remedy}" if each.fixed_by_platform else each.remedy,
-    )
-    yield Column(name="team", value=lambda each: each.team)
-
-
-def _columns_of_times(audit: Audit, standing: Callable[[FindingEntry], str]) -> Iterator[Column[FindingEntry]]:
-    yield Column(
-        title="Age",
-        name="since",
-        numeric=True,
-        value=lambda each: each.since[:10] or numbers.NOT_KNOWN,
-        cell=lambda each: cells.age(each.since, audit.taken),
-        meaning="Since the object was made, or since it waits",
-    )
-    first_seen = audit.trend.first_seen
-    yield Column(
-        title="Seen",
-        name="seen since",
-        ranked=True,
-        narrow=True,
-        value=lambda each: _seen_words(standing(each), first_seen.get(each.fingerprint, "")),
-        cell=lambda each: _seen_cell(audit, standing(each), first_seen.get(each.fingerprint, "")),
-        meaning="Since when audits find it",
-    )
-
-
-def findings_section(audit: Audit) -> Section:
-    return Section(
-        name="findings",
-        title="Findings",
-        count=len(audit.findings),
-        lead=_findings_lead(audit),
-        body=findings_table(audit, audit.findings, "Findings").html(),
-    )
-
-
-def _findings_lead(audit: Audit) -> str:
+def findings_lead(audit: Audit) -> str:
     objects = len({each.subject for each in audit.findings})
     spread = f"About {wording.count(objects, 'object')}: one mistake can break several rules." if objects else ""
     text = "Worst first, each with its reason and its fix. usher explain CODE says more about a code."

@@ -9,12 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TextIO
 
+from msgspec.structs import replace
 from rich.text import Text
 
 from usher.audit.document.fleet_document import Fleet, FleetPoint, FleetRow
 from usher.audit.reports import entry_words, fleet_tables, html_elements, html_tables, numbers
-from usher.audit.reports.described import Row as TableRow
-from usher.audit.reports.described import Table
 from usher.audit.reports.html_elements import Html, Section, element
 from usher.audit.reports.numbers import PAGE, TEXT
 from usher.check.formats import wording
@@ -188,32 +187,21 @@ def page_text(fleet: Fleet) -> str:
 def _sections(fleet: Fleet) -> Iterator[Section]:
     rest = fleet.clusters_rest
     lead = "" if rest is None else f"The last row is the sum of {rest.name}."
-    clusters = fleet_tables.clusters(fleet)
-    yield Section(name="clusters", title="Clusters", count=fleet.summary.clusters, lead=lead, body=clusters.html())
-    yield from _groups(fleet)
-    if fleet.other_accelerators:
-        accelerators, lead = fleet_tables.accelerators(fleet), "Each in units of its resource."
-        yield _section("accelerators", "Other accelerators", accelerators, lead)
-    yield _section("findings", "Findings by code", fleet_tables.findings(fleet))
-    idle = "The workloads with the most idle GPU-hours." if fleet.idle_workloads else ""
-    yield _section("idle", "Idle workloads", fleet_tables.idle_workloads(fleet), idle)
-    largest = f"The largest of {fleet.summary.savings.number:,}. Amounts are for the measured windows."
-    yield _section("savings", "Savings", fleet_tables.savings(fleet), largest if fleet.savings else "")
-    yield _section("readiness", "Readiness", fleet_tables.checklist(fleet))
-    left_out = f"{fleet.problems_left_out:,} more are left out." if fleet.problems_left_out else ""
-    yield _section("gaps", "Gaps", fleet_tables.problems(fleet), left_out)
-
-
-def _section(name: str, title: str, table: Table[TableRow], lead: str = "") -> Section:
-    return Section(name=name, title=title, lead=lead, count=len(table.rows), body=table.html())
-
-
-def _groups(fleet: Fleet) -> Iterator[Section]:
+    yield replace(fleet_tables.clusters(fleet).section(lead), count=fleet.summary.clusters)
     for table in fleet.tables:
         name, without = entry_words.BY.get(table.by, (table.by, ""))
-        rest = f" The last row is the sum of {table.rest.name}." if table.rest is not None else ""
-        made = fleet_tables.groups(table, name, without)
-        yield _section(f"by-{table.by.lower()}", f"By {name}", made, f"In all clusters together.{rest}")
+        last = f" The last row is the sum of {table.rest.name}." if table.rest is not None else ""
+        yield fleet_tables.groups(table, name, without).section(f"In all clusters together.{last}")
+    if fleet.other_accelerators:
+        yield fleet_tables.accelerators(fleet).section("Each in units of its resource.")
+    yield fleet_tables.findings(fleet).section(title="Findings by code")
+    idle = "The workloads with the most idle GPU-hours." if fleet.idle_workloads else ""
+    yield fleet_tables.idle_workloads(fleet).section(idle)
+    largest = f"The largest of {fleet.summary.savings.number:,}. Amounts are for the measured windows."
+    yield fleet_tables.savings(fleet).section(largest if fleet.savings else "")
+    yield fleet_tables.checklist(fleet).section()
+    left_out = f"{fleet.problems_left_out:,} more are left out." if fleet.problems_left_out else ""
+    yield fleet_tables.problems(fleet).section(left_out)
 
 
 def _facts(fleet: Fleet) -> Iterator[str]:

@@ -1,11 +1,12 @@
 """The tables of a fleet, for its page and for text: clusters, groups, accelerators, findings, savings and gaps."""
 
-from collections.abc import Callable, Iterator
-from typing import Final, Protocol
+from typing import Final
+
+from msgspec.structs import replace
 
 from usher.audit.document import fleet_document
 from usher.audit.reports import cells, described, entry_words, numbers
-from usher.audit.reports.described import Column, Table
+from usher.audit.reports.described import Table
 from usher.audit.reports.numbers import PAGE, TEXT
 from usher.check.formats import wording
 
@@ -16,44 +17,6 @@ _PROBLEM_BADGES: Final = {
     fleet_document.ProblemKind.AGE: "warn",
 }
 _PROBLEM_RANKS: Final = {kind: rank for rank, kind in enumerate(fleet_document.ProblemKind)}
-
-
-class _HasUsage(Protocol):
-    """A cluster, or a group of all clusters."""
-
-    @property
-    def usage(self) -> fleet_document.FleetUsage: ...
-
-
-def _usage_columns() -> Iterator[Column[_HasUsage]]:
-    yield Column(
-        title="Allocated",
-        unit=described.HOURS,
-        value=lambda row: row.usage.allocated,
-        meaning="GPU-hours that running pods held in the window",
-    )
-    yield Column(
-        title="Idle",
-        name="idle GPU-hours",
-        unit=described.HOURS,
-        value=lambda row: row.usage.idle,
-        plain=lambda row: TEXT.number(row.usage.idle, ""),
-        meaning="GPU-hours below the idle threshold",
-    )
-    yield Column(
-        title="Activity",
-        unit=described.DRAWN_SHARE,
-        value=lambda row: row.usage.activity,
-        meaning="Used hours / measured hours",
-    )
-    yield Column(
-        title="Idle money",
-        name="idle money",
-        numeric=True,
-        cell=lambda row: _money_cell(row.usage),
-        plain=lambda row: money_words(row.usage),
-        meaning="Idle hours x price; a sum for each currency",
-    )
 
 
 def _money_cell(usage: fleet_document.FleetUsage) -> cells.Cell:
@@ -69,6 +32,13 @@ def money_words(usage: fleet_document.FleetUsage, what: str = "") -> str:
     return f"{' + '.join(found)} {what}".rstrip() if found else ""
 
 
+_OF_USAGE: Final[described.Ways] = {
+    "Idle": {"plain": lambda row: TEXT.number(row.usage.idle, "")},
+    "Idle money": {"cell": lambda row: _money_cell(row.usage), "plain": lambda row: money_words(row.usage)},
+}
+"""The ways of the columns about usage, of clusters and groups."""
+
+
 def change(now: int, before: int | None) -> str:
     """` (+3)`: how many more there are than in the merge before; empty where that is not known, or as many."""
     return "" if before is None or now == before else f" ({now - before:+,})"
@@ -76,52 +46,20 @@ def change(now: int, before: int | None) -> str:
 
 def clusters(fleet: fleet_document.Fleet) -> Table[fleet_document.FleetRow]:
     """The clusters; the last row of a page sums up those that have no row."""
-    columns: tuple[Column[fleet_document.FleetRow], ...] = (
-        Column(title="Cluster", name="cluster", heads=True, value=lambda row: row.name, cell=_cluster_cell),
-        Column(
-            title="GPUs",
-            name="GPUs",
-            unit=described.DEVICES,
-            value=lambda row: row.gpus,
-            plain=lambda row: TEXT.number(row.gpus, "?"),
-        ),
-        Column(
-            title="Held now",
-            name="allocated",
-            unit=described.DEVICES,
-            value=lambda row: row.gpus_allocated,
-            plain=lambda row: TEXT.number(row.gpus_allocated, "?"),
-        ),
-        *_usage_columns(),
-        Column(
-            title="Findings",
-            name="findings",
-            numeric=True,
-            value=_found_words,
-            cell=lambda row: cells.number(row.findings, _found_words(row)),
-        ),
-        Column(
-            title="Never run",
-            name="never",
-            unit=described.PLAIN,
-            value=lambda row: row.workloads_never,
-            missing=lambda _: numbers.NOT_KNOWN,
-            plain=lambda row: "?" if row.workloads_never is None else f"{row.workloads_never:,}",
-            meaning="Workloads that can never run",
-        ),
-        Column(title="Taken", value=lambda row: numbers.minute(row.taken)),
-    )
-    rest = fleet.clusters_rest
-    return Table(
-        name="clusters-table",
-        caption="Clusters",
-        rows=fleet.clusters,
-        columns=columns,
-        filters={
-            "complete": ("Complete", lambda row: "yes" if row.complete else "no"),
-            "version": ("Version", lambda row: row.version),
+    return described.table(
+        "clusters of a fleet",
+        fleet.clusters,
+        ways={
+            **_OF_USAGE,
+            "Cluster": {"cell": _cluster_cell},
+            "GPUs": {"plain": lambda row: TEXT.number(row.gpus, "?")},
+            "Held now": {"plain": lambda row: TEXT.number(row.gpus_allocated, "?")},
+            "Findings": {"value": _found_words, "cell": lambda row: cells.number(row.findings, _found_words(row))},
+            "Never run": {"plain": lambda row: "?" if row.workloads_never is None else f"{row.workloads_never:,}"},
+            "Taken": {"value": lambda row: numbers.minute(row.taken)},
         },
-        last=rest,
+        choices={"complete": lambda row: "yes" if row.complete else "no"},
+        last=fleet.clusters_rest,
     )
 
 
@@ -136,208 +74,89 @@ def _cluster_cell(row: fleet_document.FleetRow) -> cells.Cell:
 
 def groups(table: fleet_document.FleetTable, name: str, without: str) -> Table[fleet_document.GroupRow]:
     """The groups of all clusters by one property; the last row of a page sums up those that have no row."""
-    columns: tuple[Column[fleet_document.GroupRow], ...] = (
-        Column(
-            title=wording.capitalised(name),
-            name=name,
-            heads=True,
-            value=lambda row: row.name or f"({without})",
-            cell=lambda row: cells.lines(("strong", row.name)) if row.name else cells.text("", without),
-        ),
-        _count_column("Clusters", "clusters", lambda row: row.clusters),
-        _count_column("Workloads", "workloads", lambda row: row.workloads),
-        Column(title="Held now", name="GPUs now", unit=described.DEVICES, value=lambda row: row.usage.gpus_now),
-        *_usage_columns(),
-        *([_count_column("Findings", "findings", _findings_of)] if table.by == "team" else ()),
-    )
+    of_group = {
+        "value": lambda row: row.name or f"({without})",
+        "cell": lambda row: cells.lines(("strong", row.name)) if row.name else cells.text("", without),
+    }
+    found = described.columns("groups of a fleet", {**_OF_USAGE, "": of_group})
+    first = replace(found[0], title=wording.capitalised(name), name=name)
+    columns = (first, *(each for each in found[1:] if table.by == "team" or each.key != "Findings"))
     return Table(
         name=f"by-{table.by.lower()}-table", caption=f"By {name}", rows=table.rows, columns=columns, last=table.rest
     )
 
 
-def _findings_of(row: fleet_document.GroupRow) -> int | None:
-    return row.findings
-
-
-def _count_column(
-    title: str, name: str, value: Callable[[described.Read_contra], int | None]
-) -> Column[described.Read_contra]:
-    return Column(title=title, name=name, unit=described.COUNT, value=value, missing=lambda _: "")
-
-
 def accelerators(fleet: fleet_document.Fleet) -> Table[fleet_document.AcceleratorRow]:
     """The accelerators other than GPUs."""
-
-    def amount(
-        title: str, name: str, value: Callable[[fleet_document.AcceleratorRow], float | None], meaning: str = ""
-    ) -> Column[fleet_document.AcceleratorRow]:
-        return Column(title=title, name=name, unit=described.DEVICES, value=value, meaning=meaning)
-
-    return Table(
-        name="accelerators-table",
-        caption="Other accelerators",
-        rows=fleet.other_accelerators,
-        columns=(
-            Column(
-                title="Accelerator",
-                name="accelerator",
-                heads=True,
-                value=lambda row: numbers.short(row.resource),
-                cell=lambda row: cells.lines(("strong", row.resource)),
-            ),
-            _count_column("Clusters", "clusters", lambda row: row.clusters),
-            amount("Capacity", "capacity", lambda row: row.capacity, "Of the clusters where it is known"),
-            amount("Held now", "allocated", lambda row: row.allocated),
-            amount("Waiting", "waiting", lambda row: row.waiting),
-            amount("Never run", "never", lambda row: row.never, "Wanted by workloads that can never run"),
-        ),
-    )
+    of_resource = {
+        "value": lambda row: numbers.short(row.resource),
+        "cell": lambda row: cells.lines(("strong", row.resource)),
+    }
+    return described.table("accelerators of a fleet", fleet.other_accelerators, ways={"Accelerator": of_resource})
 
 
 def findings(fleet: fleet_document.Fleet) -> Table[fleet_document.CodeRow]:
     """The findings of all clusters by code."""
-    return Table(
-        name="findings-table",
-        caption="Findings",
-        rows=fleet.findings,
-        columns=(
-            Column(name="code", value=lambda row: row.code),
-            Column(
-                title="Severity",
-                name="severity",
-                ranked=True,
-                value=lambda row: row.severity.value,
-                cell=lambda row: cells.badge(
-                    row.severity.value, entry_words.BADGES[row.severity], entry_words.severity_rank(row.severity)
-                ),
-            ),
-            Column(
-                title="Finding",
-                words=True,
-                heads=True,
-                cell=lambda row: cells.lines(("strong", row.title), ("code", f"{row.code} {row.name}")),
-            ),
-            Column(
-                title="Found",
-                name="findings",
-                numeric=True,
-                value=_code_words,
-                cell=lambda row: cells.number(row.findings, _code_words(row)),
-            ),
-            _count_column("Clusters", "clusters", lambda row: row.clusters),
-            Column(
-                title="GPUs",
-                unit=described.DEVICES,
-                value=lambda row: row.gpus,
-                meaning="GPUs that the objects hold or ask for",
-            ),
-            Column(
-                title="Most in",
-                cell=lambda row: cells.lines(*(("plain", f"{name}: {number:,}") for name, number in row.where)),
-            ),
-            Column(name="title", value=lambda row: row.title),
-        ),
-        filters={"severity": ("Severity", lambda row: row.severity.value)},
+    return described.table(
+        "findings of a fleet",
+        fleet.findings,
+        ways={
+            "Severity": {"cell": _severity_cell},
+            "Finding": {"cell": lambda row: cells.lines(("strong", row.title), ("code", f"{row.code} {row.name}"))},
+            "Found": {"value": _code_words, "cell": lambda row: cells.number(row.findings, _code_words(row))},
+            "Most in": {
+                "cell": lambda row: cells.lines(*(("plain", f"{name}: {number:,}") for name, number in row.where))
+            },
+        },
+        choices={"severity": lambda row: row.severity.value},
     )
+
+
+def _severity_cell(row: fleet_document.CodeRow) -> cells.Cell:
+    severity = row.severity
+    return cells.badge(severity.value, entry_words.BADGES[severity], entry_words.severity_rank(severity))
 
 
 def _code_words(row: fleet_document.CodeRow) -> str:
     return f"{row.findings:,}{change(row.findings, row.before)}"
 
 
-def _object_cell(row: fleet_document.NamedSubject) -> cells.Cell:
-    return entry_words.named(row.subject)
-
-
-def _cost_cell(cost: float | None, currency: str) -> cells.Cell:
-    """Money of a row, which may be in another currency than that of the next one."""
-    return cells.number(cost, PAGE.money(cost, currency))
+_OBJECT: Final = {"cell": lambda row: entry_words.named(row.subject)}
+_MONEY: Final = {"cell": lambda row: cells.number(row.cost, PAGE.money(row.cost, row.currency))}
+"""Money of a row, which may be in another currency than that of the next one."""
 
 
 def idle_workloads(fleet: fleet_document.Fleet) -> Table[fleet_document.IdleWorkload]:
     """The workloads with the most idle GPU-hours."""
-    return Table(
-        name="idle-table",
-        caption="Idle workloads",
-        rows=fleet.idle_workloads,
-        columns=(
-            Column(title="Cluster", value=lambda row: row.cluster),
-            Column(title="Workload", heads=True, cell=_object_cell),
-            Column(title="Owner", value=lambda row: row.team, empty=entry_words.NO_TEAM),
-            Column(title="Held now", unit=described.DEVICES, value=lambda row: row.gpus_now),
-            Column(title="Idle", unit=described.HOURS, value=lambda row: row.idle),
-            Column(title="Money", numeric=True, cell=lambda row: _cost_cell(row.cost, row.currency)),
-        ),
-        filters={"cluster": ("Cluster", lambda row: row.cluster), "team": ("Team", lambda row: row.team)},
-        empty="No workload is known to be idle.",
+    return described.table(
+        "idle workloads of a fleet", fleet.idle_workloads, ways={"Workload": _OBJECT, "Money": _MONEY}
     )
 
 
 def savings(fleet: fleet_document.Fleet) -> Table[fleet_document.FleetSaving]:
     """The largest savings."""
-    return Table(
-        name="savings-table",
-        caption="Savings",
-        rows=fleet.savings,
-        columns=(
-            Column(
-                title="Change", words=True, cell=lambda row: cells.lines(("strong", row.kind), ("plain", row.change))
-            ),
-            Column(title="Cluster", value=lambda row: row.cluster),
-            Column(title="Workload", heads=True, cell=_object_cell),
-            Column(title="Owner", value=lambda row: row.team, empty=entry_words.NO_TEAM),
-            Column(title="GPU-hours", unit=described.HOURS, value=lambda row: row.gpu_hours),
-            Column(title="Money", numeric=True, cell=lambda row: _cost_cell(row.cost, row.currency)),
-        ),
-        filters={
-            "kind": ("Change", lambda row: row.kind),
-            "cluster": ("Cluster", lambda row: row.cluster),
-            "team": ("Team", lambda row: row.team),
-        },
-        empty="Nothing to save was found, or the use of GPUs was not measured.",
+    change = {"cell": lambda row: cells.lines(("strong", row.kind), ("plain", row.change))}
+    return described.table(
+        "savings of a fleet", fleet.savings, ways={"Change": change, "Workload": _OBJECT, "Money": _MONEY}
     )
 
 
 def checklist(fleet: fleet_document.Fleet) -> Table[fleet_document.ReadinessRow]:
     """The items of the checklist, with the clusters where each fails."""
-    return Table(
-        name="readiness-table",
-        caption="Readiness",
-        rows=fleet.readiness,
-        columns=(
-            Column(title="Item", heads=True, value=lambda row: row.title),
-            Column(title="Area", value=lambda row: row.area),
-            Column(
-                title="Fails in",
-                unit=described.COUNT,
-                value=lambda row: row.standings.get("fail", 0),
-                meaning="Clusters",
-            ),
-            Column(title="Passes in", unit=described.COUNT, value=lambda row: row.standings.get("pass", 0)),
-            Column(title="Not known in", unit=described.COUNT, value=lambda row: row.standings.get("not known", 0)),
-            Column(title="Some that fail", cell=lambda row: cells.lines(*(("plain", name) for name in row.failing))),
-        ),
-        filters={"area": ("Area", lambda row: row.area)},
-    )
+    failing = {"cell": lambda row: cells.lines(*(("plain", name) for name in row.failing))}
+    return described.table("checklist of a fleet", fleet.readiness, ways={"Some that fail": failing})
 
 
 def problems(fleet: fleet_document.Fleet) -> Table[fleet_document.FleetProblem]:
     """A row for each audit that is missing in the merge, damaged, incomplete, old or of another version."""
-    return Table(
-        name="gaps-table",
-        caption="Gaps",
-        rows=fleet.problems,
-        columns=(
-            Column(
-                title="What",
-                ranked=True,
-                cell=lambda row: cells.badge(
-                    row.kind.value, _PROBLEM_BADGES.get(row.kind, "plain"), _PROBLEM_RANKS[row.kind]
-                ),
-            ),
-            Column(title="Cluster", heads=True, value=lambda row: row.cluster, empty=numbers.NOT_KNOWN),
-            Column(title="Why", words=True, value=lambda row: row.reason),
-        ),
-        filters={"what": ("What", lambda row: row.kind.value), "cluster": ("Cluster", lambda row: row.cluster)},
-        empty="Each cluster and shard is there, whole, and of this version of usher.",
+    return described.table(
+        "problems of a fleet", fleet.problems, ways={"What": {"cell": _kind_cell}}, choices={"what": _kind_words}
     )
+
+
+def _kind_words(row: fleet_document.FleetProblem) -> str:
+    return row.kind.value
+
+
+def _kind_cell(row: fleet_document.FleetProblem) -> cells.Cell:
+    return cells.badge(row.kind.value, _PROBLEM_BADGES.get(row.kind, "plain"), _PROBLEM_RANKS[row.kind])

@@ -35,8 +35,8 @@ FEW: Final = 8
 
 class Column(Struct, frozen=True, kw_only=True):
     title: str
-    explained: str = ""
-    """The formula or the meaning, as a title."""
+    meaning: str = ""
+    """Its formula or explanation, as a tooltip."""
     numeric: bool = False
     """Whether its cells sort by number, and stand on the right."""
     ranked: bool = False
@@ -131,10 +131,10 @@ def _all_columns(table: Table) -> Html | None:
 
 def _explained(table: Table) -> Html | None:
     """The meaning of the headings, for readers who have no mouse to rest on them."""
-    known = [column for column in table.columns if column.explained]
+    known = [column for column in table.columns if column.meaning]
     if not known:
         return None
-    entries = (element("div", element("dt", each.title), element("dd", each.explained)) for each in known)
+    entries = (element("div", element("dt", each.title), element("dd", each.meaning)) for each in known)
     summary = element("summary", "What the columns mean")
     return element("details", summary, element("dl", *entries, class_="words"), class_="explained")
 
@@ -149,7 +149,7 @@ def script(name: str, value: object) -> Html:
 
 def _table(table: Table) -> Html:
     head = [
-        element("th", column.title, scope="col", class_=_look(column), title=column.explained or None)
+        element("th", column.title, scope="col", class_=_look(column), title=column.meaning or None)
         for column in table.columns
     ]
     return element(

@@ -1,6 +1,6 @@
 """Savings, GPUs that do no work until a repair, and workloads that rules of usher would have prevented."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -8,8 +8,8 @@ from rich.text import Text
 
 from usher.audit.document import Audit, FindingEntry, Prevented, Saving, Summary
 from usher.audit.reports import cells, described, entry_words, findings_tables, html_tables, numbers
-from usher.audit.reports.described import Amount, Column, Table, code, object_code, prose
-from usher.audit.reports.html_elements import Html, Section, element
+from usher.audit.reports.described import Amount, Table, code, prose
+from usher.audit.reports.html_elements import Html, element
 from usher.audit.reports.numbers import PAGE, TEXT
 from usher.check.formats import wording
 from usher.check.formats.lines import Lines
@@ -157,77 +157,34 @@ def _money_and_hours(hours: float, cost: float | None, currency: str) -> str:
     return f"{money}{TEXT.number(hours)} GPU-hours"
 
 
-_MOST_SAVINGS: Final = 10
-"""Rows of savings: their texts are long, and the findings below them need room as well."""
-
 _COUNTED: Final = "the rows with “yes”"
+_NOT_MEASURED: Final = "Not measured: savings rest on the use of GPUs."
 
 
 def savings_table(audit: Audit) -> Table[Saving]:
     """The savings, with their sum; largest first."""
-    found, money = audit.summary, described.money(audit.summary.currency)
-    week = _sum_of_a_week(audit)
-    return Table(
-        name="savings-table",
-        caption="Savings",
-        title="What could be saved",
-        rows=entry_words.largest_first(audit.savings),
-        columns=(
-            Column(title="Change", name="change", cell=_change_cell, prose=_change_prose, words=True),
-            Column(
-                title="Workload",
-                name="workload",
-                heads=True,
-                cell=lambda each: entry_words.named(each.subject),
-                prose=lambda each: object_code(each.subject),
-            ),
-            Column(title="Owner", name="team", narrow=True, value=lambda each: each.team, empty=entry_words.NO_TEAM),
-            Column(name="why", value=lambda each: "; ".join(each.evidence)),
-            Column(
-                title="GPU-hours",
-                name="GPU-hours",
-                unit=described.HOURS,
-                value=lambda each: each.gpu_hours,
-                meaning=entry_words.meaning("savings"),
-                adds=True,
-            ),
-            Column(
-                title="Money",
-                name="money",
-                unit=money,
-                value=lambda each: each.cost,
-                note=lambda each: "paid for anyway" if each.cost_freed and not each.cost_saved else "",
-                meaning=entry_words.meaning("savings-cost"),
-                adds=True,
-            ),
-            Column(
-                title="A whole week",
-                unit=described.money(audit.summary.currency, needs_all=True),
-                value=lambda each: each.cost_per_week,
-                meaning="The money if the workload had been there for all of a week",
-                adds=True,
-            ),
-            Column(
-                title="In the sum",
-                name="in the sum",
-                narrow=True,
-                value=lambda each: "yes" if each.adds_up else "no",
-                meaning="Of several changes of one workload only the largest that can be made now",
-            ),
-        ),
-        filters={"kind": ("Change", lambda each: each.kind), "team": ("Team", lambda each: each.team)},
+    found = audit.summary
+    nothing = "Nothing to save was found." if found.measured is not None else _NOT_MEASURED
+    return described.table(
+        "savings",
+        entry_words.largest_first(audit.savings),
+        currency=found.currency,
+        ways={
+            "Change": {"cell": _change_cell, "prose": _change_prose},
+            "Workload": described.OF_SUBJECT,
+            "why": {"value": lambda each: "; ".join(each.evidence)},
+            "Money": {"note": lambda each: "paid for anyway" if each.cost_freed and not each.cost_saved else ""},
+            "In the sum": {"value": lambda each: "yes" if each.adds_up else "no"},
+        },
         adds=lambda each: each.adds_up,
         total={
             "GPU-hours": Amount(found.savings_gpu_hours),
             "Money": Amount(found.savings_cost),
-            "A whole week": Amount(week, missing=""),
+            "A whole week": Amount(_sum_of_a_week(audit), missing=""),
         },
         sum_of=_COUNTED,
         part=f"{_COUNTED} that the filters leave",
-        empty="Nothing to save was found."
-        if found.measured is not None
-        else "Not measured: savings rest on the use of GPUs.",
-        most=_MOST_SAVINGS,
+        empty=nothing,
     )
 
 
@@ -241,17 +198,7 @@ def _change_prose(each: Saving) -> str:
     return f"{prose(each.kind)}: {prose(f'{each.change}. First: {each.needs}' if each.needs else each.change)}"
 
 
-def savings_section(audit: Audit) -> Section:
-    return Section(
-        name="savings",
-        title="Savings",
-        count=len(audit.savings),
-        lead=_savings_lead(audit),
-        body=savings_table(audit).html(),
-    )
-
-
-def _savings_lead(audit: Audit) -> str:
+def savings_lead(audit: Audit) -> str:
     found = audit.summary
     parts = ((found.savings_cost_saved, "can come off it"), (found.savings_cost_freed, "is paid for anyway"))
     shown = " and ".join(f"{PAGE.money(cost, found.currency)} {name}" for cost, name in parts if cost)
@@ -273,66 +220,25 @@ def _sum_of_a_week(audit: Audit) -> float | None:
 def prevented_table(audit: Audit) -> Table[Prevented]:
     """The workloads that each rule of usher would have prevented; rules that deny come first."""
 
-    def held_none(each: Prevented) -> str:
-        return entry_words.HELD_NONE if entry_words.held_no_gpu_by_rule(audit, each) else ""
+    def instead(words: str) -> Callable[[Prevented], str]:
+        return lambda each: words if entry_words.held_no_gpu_by_rule(audit, each) else ""
 
-    return Table(
-        name="prevented-table",
-        caption="What rules would have prevented",
-        title="What rules of usher would have prevented",
-        rows=sorted(audit.prevented, key=lambda each: not each.denies),
-        columns=(
-            Column(title="Rule", name="rule", heads=True, cell=_rule_cell, prose=_rule_prose),
-            Column(
-                title="At admission",
-                name="at admission",
-                narrow=True,
-                value=lambda each: "would deny" if each.denies else "would only warn",
-                cell=lambda each: (
+    return described.table(
+        "prevented",
+        sorted(audit.prevented, key=lambda each: not each.denies),
+        currency=audit.summary.currency,
+        ways={
+            "Rule": {"cell": _rule_cell, "prose": _rule_prose},
+            "At admission": {
+                "value": lambda each: "would deny" if each.denies else "would only warn",
+                "cell": lambda each: (
                     cells.badge("would deny", "bad") if each.denies else cells.badge("would only warn", "warn")
                 ),
-                meaning="What the rule does by usher.yaml; one that only warns would have prevented this if it denied",
-            ),
-            Column(
-                title="Workloads",
-                name="workloads",
-                unit=described.COUNT,
-                value=lambda each: each.workloads,
-                meaning="Workloads of now in which the rule finds a mistake",
-            ),
-            Column(
-                title="GPUs",
-                name="GPUs",
-                unit=described.DEVICES,
-                value=lambda each: each.gpus,
-                meaning="That they hold; else those that they ask for",
-            ),
-            Column(
-                title="Idle",
-                name="idle",
-                unit=described.HOURS,
-                value=lambda each: each.idle,
-                instead=held_none,
-                meaning="Their idle GPU-hours in the window",
-            ),
-            Column(
-                title="Stuck",
-                name="stuck",
-                unit=described.HOURS,
-                value=lambda each: each.stuck,
-                instead=held_none,
-                meaning="GPU-hours that they hold while they cannot start",
-            ),
-            Column(
-                title="Cost",
-                name="money",
-                unit=described.money(audit.summary.currency),
-                value=lambda each: each.cost,
-                instead=lambda each: entry_words.NO_MONEY if held_none(each) else "",
-                meaning="Of the idle and the stuck GPU-hours",
-            ),
-        ),
-        empty="No rule of usher finds a mistake in a workload that wastes GPUs.",
+            },
+            "Idle": {"instead": instead(entry_words.HELD_NONE)},
+            "Stuck": {"instead": instead(entry_words.HELD_NONE)},
+            "Cost": {"instead": instead(entry_words.NO_MONEY)},
+        },
     )
 
 
@@ -344,20 +250,12 @@ def _rule_prose(each: Prevented) -> str:
     return f"{code(each.code)} {prose(each.title)}"
 
 
-_PREVENTED_LEAD: Final = (
-    "What workloads waste in which rules of usher find a mistake: with enforcement they would not be there. A workload "
-    "counts for each rule that finds one, so the rows do not add up."
-)
-
-
-def prevented_section(audit: Audit) -> Section:
-    return Section(
-        name="prevented",
-        title="What rules would have prevented",
-        count=len(audit.prevented),
-        lead=" ".join(filter(None, (_PREVENTED_LEAD, entry_words.switched_off(audit)))),
-        body=prevented_table(audit).html(),
+def prevented_lead(audit: Audit) -> str:
+    text = (
+        "What workloads waste in which rules of usher find a mistake: with enforcement they would not be there. A "
+        "workload counts for each rule that finds one, so the rows do not add up."
     )
+    return " ".join(filter(None, (text, entry_words.switched_off(audit))))
 
 
 _SHOWN_STEPS: Final = 5

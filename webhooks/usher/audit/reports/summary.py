@@ -157,7 +157,13 @@ def _table(audit: Audit) -> Table[Point]:
         columns=(
             Column(title="Taken", heads=True, value=lambda point: numbers.minute(point.taken)),
             *(
-                Column(title=each.title, unit=each.unit, value=each.then, missing=lambda _: numbers.NOT_MEASURED)
+                Column(
+                    title=each.title,
+                    unit=each.unit,
+                    value=each.then,
+                    missing=lambda _: numbers.NOT_MEASURED,
+                    numeric=True,
+                )
                 for each in _headlines(audit)
             ),
             Column(title="Complete", value=lambda point: "yes" if point.complete else "no"),

@@ -1,7 +1,6 @@
 """GPUs and money by team, namespace, queue, priority, board and capacity type, with the prices and the targets."""
 
 from collections.abc import Iterator
-from operator import attrgetter
 from typing import Final, Protocol
 
 from msgspec.structs import replace
@@ -77,45 +76,38 @@ def usage_tables(audit: Audit) -> Iterator[tuple[str, Table[Group]]]:
         )
 
 
+_NOW: Final = frozenset({"", "GPUs now", "Workloads"})
+"""The columns that need no measurement, by their titles."""
+_NOT_HELD: Final = frozenset({"Held by no pod", "Its cost"})
+
+
 def _usage_columns(audit: Audit, table: GroupTable, name: str, without: str) -> Iterator[Column[Group]]:
-    yield Column(
-        title=f"{name[:1].upper()}{name[1:]}",
-        name=name,
-        heads=True,
-        value=lambda row: row.name,
-        empty=without,
-        prose=lambda row: code(row.name) if row.name else without,
-    )
     measured = audit.summary.measured is not None
-    yield Column(
-        title="GPUs now",
-        name="GPUs now",
-        unit=described.DEVICES,
-        value=lambda row: row.usage.gpus_now,
-        meaning="Held by pods at the time of the audit; a MIG device by its share",
-        adds=True,
+    found = described.columns(
+        "usage",
+        {
+            "": {"empty": without, "prose": lambda row: code(row.name) if row.name else without},
+            "Workloads": {"folded": measured},
+            "Cost of idle": {"missing": why_no_money},
+            "Cost": {"missing": lambda row: _missing(row.usage.allocated)},
+            "Held by no pod": {"note": _part_not_held},
+            "Its cost": {"missing": lambda row: _missing(row.not_held)},
+            "Price": {"value": _mean_price, "missing": why_no_money},
+            "Idle by memory": {"missing": why_no_money},
+        },
+        currency=audit.summary.currency,
     )
-    yield Column(
-        title="Workloads",
-        unit=described.COUNT,
-        value=lambda row: row.workloads,
-        meaning="Workloads that hold GPUs or held some in the window",
-        adds=True,
-        folded=measured,
-    )
-    columns = (
-        activity_column(),
-        hours_column("idle", name="idle"),
-        hours_column("allocated", name="allocated"),
-        hours_column("measured", folded=True),
-        hours_column("used", folded=True),
-        idle_cost_column(audit.summary.currency),
-        _cost_column(audit.summary.currency),
-        *(_columns_not_held(audit.summary.currency) if any(row.not_held is not None for row in table.rows) else ()),
-        *_columns_of_prices(audit.summary.currency),
-    )
-    # Without a measurement a page leaves these columns out, and Markdown says in each that it is not measured.
-    yield from columns if measured else (replace(each, title="") for each in columns)
+    has_rest = any(row.not_held is not None for row in table.rows)
+    for each in found:
+        if not each.key:
+            yield replace(each, title=f"{name[:1].upper()}{name[1:]}", name=name)
+        elif has_rest or each.key not in _NOT_HELD:
+            # Without a measurement a page leaves these columns out, and Markdown says in each that it is not measured.
+            yield each if measured or each.key in _NOW else replace(each, title="")
+
+
+def _missing(hours: float | None) -> str:
+    return numbers.NOT_MEASURED if hours is None else numbers.NOT_PRICED
 
 
 class HasUsage(Protocol):
@@ -125,105 +117,15 @@ class HasUsage(Protocol):
     def usage(self) -> Usage: ...
 
 
-def activity_column() -> Column[HasUsage]:
-    return Column(
-        title="Activity",
-        name="activity",
-        unit=described.DRAWN_SHARE,
-        value=lambda row: row.usage.activity,
-        meaning=entry_words.meaning("activity"),
-    )
-
-
-def hours_column(word: str, *, name: str = "", folded: bool = False, adds: bool = True) -> Column[HasUsage]:
-    """GPU-hours of one sort, with the title and the meaning that the glossary has: idle, allocated, measured, used."""
-    found, read = entry_words.GLOSSARY[word], attrgetter(f"usage.{word}")
-    return Column(
-        title=found.title, name=name, unit=described.HOURS, value=read, meaning=found.meaning, folded=folded, adds=adds
-    )
-
-
-def idle_cost_column(currency: str, *, adds: bool = True) -> Column[HasUsage]:
-    return Column(
-        title="Cost of idle",
-        name="cost of idle",
-        unit=described.money(currency),
-        value=lambda row: None if row.usage.cost is None else row.usage.cost.idle,
-        missing=_why_no_money,
-        meaning=entry_words.meaning("cost-idle"),
-        adds=adds,
-    )
-
-
-def _why_no_money(row: HasUsage) -> str:
+def why_no_money(row: HasUsage) -> str:
     """Whether hours or prices are missing."""
-    return numbers.NOT_MEASURED if row.usage.measured is None else numbers.NOT_PRICED
-
-
-def _cost_column(currency: str) -> Column[HasUsage]:
-    return Column(
-        title="Cost",
-        name="cost",
-        unit=described.money(currency),
-        value=lambda row: None if row.usage.cost is None else row.usage.cost.allocated,
-        missing=lambda row: numbers.NOT_MEASURED if row.usage.allocated is None else numbers.NOT_PRICED,
-        meaning="Of the allocated GPU-hours that have a price",
-        adds=True,
-    )
-
-
-def _columns_not_held(currency: str) -> Iterator[Column[Group]]:
-    yield Column(
-        title="Held by no pod",
-        name="held by no pod",
-        unit=described.HOURS,
-        value=lambda row: row.not_held,
-        note=_part_not_held,
-        meaning=entry_words.meaning("not-held"),
-        adds=True,
-    )
-    yield Column(
-        title="Its cost",
-        name="its cost",
-        unit=described.money(currency),
-        value=lambda row: row.cost_not_held,
-        missing=lambda row: numbers.NOT_MEASURED if row.not_held is None else numbers.NOT_PRICED,
-        meaning="Of the GPU-hours that no pod held",
-        adds=True,
-    )
+    return _missing(row.usage.measured)
 
 
 def _part_not_held(row: Group) -> str:
     """The part that no pod held of all hours of these GPUs."""
     part = numbers.part(row.not_held, (row.usage.allocated or 0.0) + (row.not_held or 0.0))
     return "" if part is None else f"{PAGE.share(part)} of all"
-
-
-def _columns_of_prices(currency: str) -> Iterator[Column[Group]]:
-    yield Column(
-        title="Price",
-        unit=described.money(currency),
-        value=_mean_price,
-        missing=_why_no_money,
-        meaning="Mean price of one allocated GPU-hour",
-        folded=True,
-    )
-    yield Column(
-        title="Idle by memory",
-        unit=described.money(currency),
-        value=lambda row: None if row.usage.cost is None else row.usage.cost.idle_memory,
-        missing=_why_no_money,
-        meaning=entry_words.meaning("idle-memory"),
-        folded=True,
-        adds=True,
-    )
-    yield Column(
-        title="Memory",
-        unit=described.SHARE,
-        value=lambda row: row.usage.memory_share,
-        meaning=entry_words.meaning("memory"),
-        folded=True,
-    )
 
 
 def _mean_price(row: Group) -> float | None:
@@ -372,36 +274,6 @@ def _prices(audit: Audit) -> Html | None:
     """Nothing where usher knows no GPU that could have a price."""
     if not audit.prices:
         return None
-    currency = audit.summary.currency
-    table = Table(
-        name="prices",
-        caption="Prices",
-        rows=audit.prices,
-        columns=(
-            Column(title="GPU model", heads=True, value=lambda each: each.product, empty="model not known"),
-            Column(
-                title="Capacity type",
-                value=lambda each: each.capacity_type,
-                empty=numbers.NOT_KNOWN,
-                meaning="How the nodes are paid for, by their labels",
-            ),
-            Column(
-                title="Price",
-                unit=described.price(currency),
-                value=lambda each: each.per_gpu_hour,
-                meaning="Of one GPU for one hour, held by a pod or not",
-            ),
-            Column(
-                title="GPUs",
-                unit=described.DEVICES,
-                value=lambda each: each.gpus,
-                meaning="Of the nodes of now, held by pods or not",
-            ),
-            Column(
-                title="Comes from",
-                cell=lambda each: cells.lines(("plain", each.rule), ("muted", each.formula)),
-                meaning="The entry of usher.yaml that decides, and how the price follows from it",
-            ),
-        ),
-    )
+    cell = {"cell": lambda each: cells.lines(("plain", each.rule), ("muted", each.formula))}
+    table = described.table("prices", audit.prices, ways={"Comes from": cell}, currency=audit.summary.currency)
     return element("details", element("summary", "Prices of one GPU-hour"), table.html(), class_="group")

@@ -2,15 +2,14 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from operator import attrgetter
 from typing import Final
 
 from msgspec.structs import replace
 
 from usher.audit.document import AcceleratorEntry, Audit, Group, Summary, Usage, WorkloadEntry, WorkloadState
 from usher.audit.reports import cells, described, entry_words, html_tables, numbers, usage_tables
-from usher.audit.reports.described import Column, Table, code, object_code, prose
-from usher.audit.reports.html_elements import Html, Section, element
+from usher.audit.reports.described import Column, Table, code, prose
+from usher.audit.reports.html_elements import Html, element
 from usher.audit.reports.numbers import PAGE, TEXT
 from usher.check.formats import wording
 from usher.check.formats.lines import Lines, Row
@@ -60,18 +59,15 @@ def _asking_teams(audit: Audit) -> Sequence[Sequence[str]]:
 
 def accelerators_table(audit: Audit) -> Table[AcceleratorEntry]:
     """The accelerators other than GPUs, each in the unit of its resource; empty for manifests."""
-    amounts = ("nodes", "capacity", "allocated", "free", "out_of_use", "waiting", "never")
-    return Table(
-        caption="Other accelerators",
-        rows=audit.other_accelerators if audit.summary.knows_cluster else (),
-        columns=(
-            Column(
-                name="accelerator",
-                value=lambda each: numbers.short(each.resource),
-                prose=lambda each: code(numbers.short(each.resource)),
-            ),
-            *(Column(name=each.replace("_", " "), unit=described.DEVICES, value=attrgetter(each)) for each in amounts),
-        ),
+    return described.table(
+        "accelerators",
+        audit.other_accelerators if audit.summary.knows_cluster else (),
+        ways={
+            "accelerator": {
+                "value": lambda each: numbers.short(each.resource),
+                "prose": lambda each: code(numbers.short(each.resource)),
+            }
+        },
     )
 
 
@@ -129,115 +125,54 @@ def _idle_of_team(usage: Usage | None) -> tuple[str, str]:
     return TEXT.number(usage.idle), "" if cost is None or cost.idle is None else TEXT.money(cost.idle, cost.currency)
 
 
+_OF_USAGE: Final = frozenset({"Activity", "Idle", "Cost of idle", "Used", "Allocated", "Memory"})
+"""The columns that a measured audit has, by their titles."""
+
+
 def workloads_table(audit: Audit) -> Table[WorkloadEntry]:
     """The workloads, those with most idle hours first."""
-    return Table(
-        name="workloads-table",
-        caption="Workloads",
-        rows=entry_words.idlest_first(audit.workloads),
-        columns=tuple(_workload_columns(audit)),
-        filters={
-            "team": ("Team", lambda each: each.team),
-            "namespace": ("Namespace", lambda each: each.subject.namespace),
-            "queue": ("Queue", lambda each: each.queue),
-            "state": ("State", lambda each: each.state.value),
-            "role": ("Role", lambda each: each.role),
-            "outcome": ("At admission", _at_admission),
-        },
-        empty="No workload that usher could read holds or wants accelerators.",
-    )
-
-
-def _workload_columns(audit: Audit) -> Iterator[Column[WorkloadEntry]]:
     found, measured = entry_words.about(audit.findings), audit.summary.measured is not None
-    yield Column(
-        title="Workload",
-        name="workload",
-        heads=True,
-        cell=lambda each: cells.lines(
-            ("muted", f"{each.subject.kind}, {each.role}"), ("strong", entry_words.place(each.subject))
-        ),
-        prose=lambda each: object_code(each.subject) + (f" {code(each.place)}" if each.place else ""),
+    table = described.table(
+        "workloads",
+        entry_words.idlest_first(audit.workloads),
+        currency=audit.summary.currency,
+        ways={
+            "Workload": {"cell": _workload_cell, "prose": described.placed_code},
+            "Owner": {"cell": _owner_cell},
+            "State": {"cell": lambda each: _state_cell(audit, each)},
+            "GPUs": {
+                "cell": _gpus_cell,
+                "prose": lambda each: prose(TEXT.accelerators(each.gpus, each.gpus_least, each.other_accelerators)),
+            },
+            "Cost of idle": {"missing": usage_tables.why_no_money},
+            "GPU model": {"cell": _model_cell, "folded": measured},
+            "Age": {"cell": lambda each: cells.age(each.created, audit.taken), "folded": measured},
+            "At admission": {"cell": lambda each: _admission_cell(each, found[entry_words.subject(each.subject)])},
+            "findings": {"value": lambda each: found[entry_words.subject(each.subject)]},
+            "Memory": {"cell": _memory_cell},
+        },
+        choices={"namespace": lambda each: each.subject.namespace, "outcome": _at_admission},
     )
-    yield Column(
-        title="Owner",
-        name="team",
-        value=lambda each: each.team,
-        cell=_owner_cell,
-        meaning="Team; queue; priority class",
-    )
-    yield Column(
-        title="State",
-        name="state",
-        narrow=True,
-        value=lambda each: each.state.value,
-        cell=lambda each: _state_cell(audit, each),
-        meaning="Where its pods are, and since when some wait",
-    )
-    yield Column(
-        title="GPUs",
-        name="GPUs",
-        unit=described.DEVICES,
-        cell=_gpus_cell,
-        prose=lambda each: prose(TEXT.accelerators(each.gpus, each.gpus_least, each.other_accelerators)),
-        meaning="Held now, and of how many, where pods wait",
-    )
-    yield from _idle_columns(audit.summary.currency) if measured else ()
-    yield Column(
-        title="GPU model",
-        folded=measured,
-        cell=lambda each: cells.lines(("plain", ", ".join(each.products)), ("muted", ", ".join(each.capacity_types))),
-        meaning="Of the nodes that its pods run on, and how these nodes are paid for",
-    )
-    yield Column(
-        title="Age",
-        numeric=True,
-        folded=measured,
-        cell=lambda each: cells.age(each.created, audit.taken),
-        meaning="Since the workload was made",
-    )
-    yield Column(
-        title="At admission",
-        narrow=True,
-        cell=lambda each: _admission_cell(each, found[entry_words.subject(each.subject)]),
-        meaning="What usher would do if the workload were made today; all its findings",
-    )
-    yield Column(name="findings", unit=described.COUNT, value=lambda each: found[entry_words.subject(each.subject)])
-    yield from _used_columns() if measured else ()
+    columns = [each for each in table.columns if measured or each.title not in _OF_USAGE]
+    return replace(table, columns=[_unless_it_held_none(each) if each.title in _OF_USAGE else each for each in columns])
 
 
-def _idle_columns(currency: str) -> Iterator[Column[WorkloadEntry]]:
-    yield _unless_it_held_none(usage_tables.activity_column())
-    yield _unless_it_held_none(usage_tables.hours_column("idle", name="idle", adds=False))
-    yield _unless_it_held_none(usage_tables.idle_cost_column(currency, adds=False), entry_words.NO_MONEY)
-
-
-def _used_columns() -> Iterator[Column[WorkloadEntry]]:
-    yield _unless_it_held_none(usage_tables.hours_column("used", folded=True, adds=False))
-    yield _unless_it_held_none(usage_tables.hours_column("allocated", folded=True, adds=False))
-    memory = entry_words.meaning("memory")
-    yield _unless_it_held_none(
-        Column(title="Memory", unit=described.SHARE, cell=_memory_cell, meaning=memory, folded=True)
-    )
-
-
-def _unless_it_held_none(column: Column[WorkloadEntry], instead: str = entry_words.HELD_NONE) -> Column[WorkloadEntry]:
+def _unless_it_held_none(column: Column[WorkloadEntry]) -> Column[WorkloadEntry]:
     """The column with a word instead of the numbers of workloads that held no GPU."""
+    instead = entry_words.NO_MONEY if column.title == "Cost of idle" else entry_words.HELD_NONE
     return replace(column, instead=lambda each: instead if entry_words.held_no_gpu(each) else "")
-
-
-def workloads_section(audit: Audit) -> Section:
-    return Section(
-        name="workloads",
-        title="Workloads",
-        count=len(audit.workloads),
-        lead="Each accelerator counts once, at the top-level workload whose pods hold it. Most idle hours first.",
-        body=workloads_table(audit).html(),
-    )
 
 
 def _at_admission(each: WorkloadEntry) -> str:
     return entry_words.AT_ADMISSION.get(each.outcome, each.outcome)
+
+
+def _workload_cell(each: WorkloadEntry) -> cells.Cell:
+    return cells.lines(("muted", f"{each.subject.kind}, {each.role}"), ("strong", entry_words.place(each.subject)))
+
+
+def _model_cell(each: WorkloadEntry) -> cells.Cell:
+    return cells.lines(("plain", ", ".join(each.products)), ("muted", ", ".join(each.capacity_types)))
 
 
 def _owner_cell(each: WorkloadEntry) -> cells.Cell:
