@@ -189,8 +189,8 @@ def _fits(row: _Beside, other: paths.Object, word: str = "") -> bool:
         for conditions in (row.has, row.lacks)
     )
     return (
-        _meets(other, has, all, whole=True)
-        and not _meets(other, lacks, any, whole=True)
+        _meets(other, has, all, about_object=True)
+        and not _meets(other, lacks, any, about_object=True)
         and any(_meets(each, has, all) and not _meets(each, lacks, any) for each in values_at(other, row.part))
     )
 
