@@ -88,9 +88,9 @@ def read(value: paths.Object, known: Knowledge) -> model.Workload | None:
 
 
 def slices_of(made: Callable[[Case, Knowledge], object], workload: model.Workload, known: Knowledge) -> object:
-    """The slices as the engine gets them, and the facts that they rest on."""
+    """The slices as the engine gets them, and whether the facts that they rest on still hold, by their class."""
     case = Case(workload=workload)
-    return orjson.dumps(made(case, known)), case.grounds
+    return orjson.dumps(made(case, known)), [(type(each), each.still_holds(known)) for each in case.grounds]
 
 
 class Counting:
@@ -113,6 +113,17 @@ def test_the_jobs_of_a_sweep_share_their_slices(monkeypatch: pytest.MonkeyPatch)
     found = {orjson.dumps(registry.slices(Case(workload=workload), known)) for workload in jobs(known, 6)}
 
     assert (counting.made, len(found)) == (2, 1)
+
+
+def test_device_claims_of_other_workloads_end_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = everything()
+    counting, known = Counting(monkeypatch), knowing(facts)
+
+    for number, workload in enumerate(jobs(known, 6)):
+        facts.put(alike_pods.claim(number))
+        registry.slices(Case(workload=workload), known)
+
+    assert counting.made == 2
 
 
 def jobs(known: Knowledge, number: int, **fields: Any) -> list[model.Workload]:

@@ -144,6 +144,12 @@ def pod_group(members: int) -> paths.Object:
     return builders.custom("scheduling.volcano.sh/v1beta1", "PodGroup", spec, name="gang", namespace="research")
 
 
+def claim(gpus: int) -> paths.Object:
+    requests: paths.Json = [{"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": gpus}}]
+    spec: paths.Object = {"devices": {"requests": requests}}
+    return builders.custom("resource.k8s.io/v1", "ResourceClaim", spec, name="one", namespace="research")
+
+
 def everything() -> Store:
     """The facts about a cluster in which the job runs."""
     return Store.of(
@@ -170,6 +176,9 @@ CHANGES: list[Callable[[Store], None]] = [
     lambda store: store.put(gpu_quota(1)),
     lambda store: store.put(pod_group(1)),
     lambda store: store.put(pod_group(64)),
+    lambda store: store.put(claim(1)),
+    lambda store: store.put(claim(64)),
+    lambda store: store.remove(claim(1)),
     lambda store: store.put(builders.node("a", gpus=1)),
     lambda store: store.put(builders.node("a", gpus=8)),
     lambda store: store.remove(builders.node("a", gpus=8)),

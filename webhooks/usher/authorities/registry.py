@@ -120,7 +120,7 @@ def _key(case: Case, known: Knowledge) -> _Key | None:
     facts, workload = known.facts, case.workload
     if facts.empty or case.refusal is not None or case.beside is not NOTHING or not workload.asks_accelerators:
         return None
-    revisions = facts.revision, facts.nodes.revision
+    revisions = facts.revision_without_claims, facts.nodes.revision
     digest = fingerprints.of_workload(workload)
     return None if digest is None else (*revisions, digest)
 

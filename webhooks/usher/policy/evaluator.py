@@ -394,7 +394,7 @@ class Evaluator:
         last, last_key = self._last
         if last is request:
             return last_key
-        facts = not self.facts.empty, self.facts.revision, self.facts.nodes.revision
+        facts = not self.facts.empty, self.facts.revision_without_claims, self.facts.nodes.revision
         digest = fingerprints.of_pod(request.value, ranks=self._ranks)
         if digest is None:
             return None

@@ -81,6 +81,17 @@ def test_objects_that_name_no_namespace_are_in_the_one_that_is_given() -> None:
     assert isinstance(Store.of([unnamed], namespace="ml").find(reference("research")), dict)
 
 
+def test_device_claims_come_and_go_without_a_change_for_pods_without_claims() -> None:
+    store = Store.of([queue("a")])
+    before = store.revision, store.revision_without_claims
+
+    store.put(builders.custom("resource.k8s.io/v1", "ResourceClaim", {}, name="gpu", namespace="ml"))
+    after = store.revision, store.revision_without_claims
+    assert after == (before[0] + 1, before[1])
+    applied = store.with_applied([queue("b")], namespace="ml")
+    assert (applied.revision, applied.revision_without_claims) == (after[0] + 1, after[1] + 1)
+
+
 def test_changes_are_seen_and_heartbeats_are_not() -> None:
     store = Store.of([queue("a")])
     before = store.revision

@@ -33,6 +33,7 @@ Objects = Mapping[str, paths.Object]
 """Objects by name, of one namespace, or cluster-scoped."""
 
 NODE: Final[Key] = ("", "Node")
+_CLAIM: Final[Key] = ("resource.k8s.io", "ResourceClaim")
 _MOST_NODES: Final = 1000
 
 _NONE: Final[Objects] = MappingProxyType({})
@@ -48,6 +49,8 @@ class Store:
         self.revision = 0
         """Grows with every change, except of momentary kinds. Values that were looked up under an old revision may be
         old."""
+        self.revision_without_claims = 0
+        """The same for values that no ResourceClaim changes: claims come and go with pods."""
         self.age: Callable[[], float] = _fresh
         """The age of the oldest facts in seconds; the thread that keeps the store up to date replaces this."""
         self.nodes = NodeTable()
@@ -198,7 +201,7 @@ class Store:
         if not new:
             return self
         result = Store()
-        result.revision, result.nodes = self.revision, self.nodes
+        result._continue(self)
         result._kinds, result._missing, result._before = dict(self._kinds), self._missing, self
         for value in new:
             result.put(_object_in_namespace(value, _key(value), namespace))
@@ -210,7 +213,7 @@ class Store:
         new = {key: spaces for key, spaces in kinds.items() if not self.knows(*key)}
         result = Store()
         if new:
-            result.revision, result.nodes = self.revision, self.nodes
+            result._continue(self)
             result._kinds, result._missing = {**self._kinds, **new}, self._missing
         return result
 
@@ -281,6 +284,11 @@ class Store:
                 self._missing |= {key}
                 self._changed(key)
 
+    def _continue(self, other: "Store") -> None:
+        """Takes the nodes and revisions of another store."""
+        self.nodes = other.nodes
+        self.revision, self.revision_without_claims = other.revision, other.revision_without_claims
+
     def _set(self, key: Key, spaces: Mapping[str, Objects]) -> None:
         self._kinds[key] = spaces
         self._changed(key)
@@ -288,7 +296,9 @@ class Store:
     def _changed(self, key: Key) -> None:
         self._revisions[key] += 1
         known = registry.FACTS.get(key)
-        self.revision += known is None or not known.changes_often
+        lasts = known is None or not known.changes_often
+        self.revision += lasts
+        self.revision_without_claims += lasts and key != _CLAIM
 
     def _absence(self, key: Key) -> Absence:
         return Absence.MISSING if self.knows(*key) else Absence.NOT_KNOWN

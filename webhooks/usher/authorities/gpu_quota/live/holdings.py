@@ -428,7 +428,9 @@ class RememberedCharges:
         digest = _pod_digest(value) if is_pod else _workload_digest(value)
         if digest is None:
             return self._charges.of(value)
-        key = namespace_of(value), self._charges.known.facts.revision, digest
+        facts = self._charges.known.facts
+        # A workload may name an object with claims; a Pod has its own.
+        key = namespace_of(value), facts.revision_without_claims if is_pod else facts.revision, digest
         return self._memo.get(key, lambda: self._charges.of(value))
 
 
