@@ -229,6 +229,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[WasmEngine, 
             yield wasm, opa
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("does", "value"),
     [

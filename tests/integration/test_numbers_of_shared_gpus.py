@@ -9,6 +9,7 @@ import orjson
 import pytest
 import yaml
 
+from generated_examples import in_turn
 from integration.command import usher
 
 _PRICE: Final = 2
@@ -215,7 +216,7 @@ def _hold_the_numbers(summary: Any, ways: Sequence[Way]) -> None:
     assert summary["otherAsked"] == {}
 
 
-@pytest.mark.parametrize("name", _WAYS)
+@pytest.mark.parametrize("name", in_turn(_WAYS, every=3, others=pytest.mark.costly))
 def test_the_gpus_and_the_money_of_a_way_to_share_are_those_of_its_boards(name: str, tmp_path: Path) -> None:
     _hold_the_numbers(_audited(tmp_path, {name: _WAYS[name]}), [_WAYS[name]])
 
@@ -241,7 +242,7 @@ _SHOWN: Final = {
 }
 
 
-@pytest.mark.parametrize("name", _SHOWN)
+@pytest.mark.parametrize("name", in_turn(_SHOWN, every=3, others=pytest.mark.costly))
 def test_check_calls_shares_and_slices_by_their_name_and_no_gpus(name: str, tmp_path: Path) -> None:
     """Nodes of the facts, or else selectors, say what a GPU is here."""
     objects = _objects("node", _WAYS[name])

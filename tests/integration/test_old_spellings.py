@@ -10,6 +10,7 @@ from integration.command import usher
 NEW = "is an old spelling, which a later version drops; write"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("arguments", "warning"),
     [

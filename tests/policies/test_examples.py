@@ -1,11 +1,13 @@
 """Every mutation against the manifests in its own folder, through the real evaluator."""
 
 from pathlib import Path
+from typing import Final
 
 import pytest
 import record_findings
 import yaml
 
+from generated_examples import in_turn
 from usher import paths
 from usher.policy.decision import Request
 
@@ -14,6 +16,9 @@ POLICIES = Path(__file__).parents[2] / "policies" / "usher"
 
 def examples(pattern: str) -> list[Path]:
     return sorted(POLICIES.glob(f"mutations/*/*/examples/{pattern}.yaml"))
+
+
+UNTOUCHED: Final = examples("untouched_*")
 
 
 def identify(file: Path) -> str:
@@ -42,7 +47,9 @@ def test_an_example_before_becomes_the_one_after_and_stays_so(file: Path) -> Non
     assert mutated(file, after) == after
 
 
-@pytest.mark.parametrize("file", examples("untouched_*"), ids=identify)
+@pytest.mark.parametrize(
+    "file", in_turn(UNTOUCHED, every=3, others=pytest.mark.costly), ids=[*map(identify, UNTOUCHED)]
+)
 def test_an_untouched_example_stays_as_it_is(file: Path) -> None:
     asked = record_findings.request_of(file)
 

@@ -145,6 +145,7 @@ def test_a_queue_that_cannot_admit_a_manifest_is_not_given(corpus: Corpus, site:
         assert harmed(cases, harm) == {}
 
 
+@pytest.mark.costly
 @every_site
 @pytest.mark.parametrize("harm", HARMS, ids=name_of)
 @thoroughly
@@ -159,6 +160,7 @@ def test_generated_manifests_are_not_harmed(site: Site, harm: Harm, value: paths
     assert list(harm(found)) == []
 
 
+@pytest.mark.costly
 @every_site
 @pytest.mark.parametrize("harm", HARMS, ids=name_of)
 def test_training_on_each_pool_with_any_number_of_its_devices_is_not_harmed(site: Site, harm: Harm) -> None:

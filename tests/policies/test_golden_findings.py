@@ -14,6 +14,7 @@ import pytest
 import record_findings
 
 import reviews
+from generated_examples import in_turn
 from usher import paths
 from usher.check import findings as scan_findings
 from usher.check import judging, runner
@@ -54,7 +55,7 @@ def test_every_check_is_recorded_and_nothing_else() -> None:
     assert set(RECORDED) == {key(folder) for folder in FOLDERS}
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=key)
+@pytest.mark.parametrize("folder", in_turn(FOLDERS, every=3, others=pytest.mark.costly), ids=[*map(key, FOLDERS)])
 def test_the_recorded_findings_of_every_example_equal_the_decision(folder: Path) -> None:
     evaluator = record_findings.evaluator_of(folder)
     decided = {file.stem: record_findings.results(evaluator, file) for file in record_findings.manifests(folder)}

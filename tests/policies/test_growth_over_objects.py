@@ -93,6 +93,7 @@ def work(kinds: str, number: int) -> Counter[str]:
     return found
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kinds", generated_examples.in_turn(GROUPS.values(), every=6), ids=str)
 def test_no_function_is_called_for_each_pair_of_objects(kinds: str) -> None:
     small, middle, large = (work(kinds, number) for number in SIZES)

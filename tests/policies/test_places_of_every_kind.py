@@ -86,6 +86,7 @@ def _forgotten_afterwards() -> Iterator[None]:
     judged.cache_clear()
 
 
+@pytest.mark.costly
 def test_every_finding_has_the_line_and_the_column_of_its_place_in_the_file() -> None:
     wrong, seen = list[tuple[str, str]](), 0
     for case, _, text, results in judged():
@@ -155,6 +156,7 @@ def test_what_a_finding_misses_has_a_place_or_its_remedy_says_that_the_kind_lack
     assert wrong == set()
 
 
+@pytest.mark.costly
 def test_patches_of_broken_objects_have_places_in_the_definition_and_are_read_again() -> None:
     wrong = dict[str, list[str]]()
     for case, (value, *rest), _, _ in judged():

@@ -104,6 +104,7 @@ def test_no_text_is_a_request_or_an_escape_of_roff(text: str) -> None:
     assert printed([text]) == [text]
 
 
+@pytest.mark.costly
 @needs_groff
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.text(st.characters(min_codepoint=32, max_codepoint=126, exclude_characters="`")), max_size=30))

@@ -63,6 +63,7 @@ def missing(page: Path, anchor: str | None) -> str:
     return ""
 
 
+@pytest.mark.costly
 def test_every_reference_leads_to_a_page_and_a_heading() -> None:
     found = {
         f"{path}: {problem}"
@@ -107,6 +108,7 @@ def test_every_rule_and_bypass_route_is_explained() -> None:
         assert headings == {key.lower() for key in listed[group]}
 
 
+@pytest.mark.costly
 def test_every_source_key_is_listed() -> None:
     listed = set(_LISTED.findall((DOMAIN / "sources.md").read_text()))
     used = {key: path for path, text in texts() for key in _SOURCE.findall(text)}

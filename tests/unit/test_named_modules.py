@@ -157,6 +157,7 @@ def test_the_modules_that_pages_name_are_there() -> None:
     assert [f"{page.relative_to(ROOT)}: {name}" for page in PAGES for name in missing(text_of_page(page))] == []
 
 
+@pytest.mark.costly
 def test_the_modules_that_docstrings_and_comments_name_are_there() -> None:
     found = {
         f"{file.relative_to(ROOT)}: {name}"
@@ -170,6 +171,7 @@ def test_the_modules_that_docstrings_and_comments_name_are_there() -> None:
     assert sorted(found) == []
 
 
+@pytest.mark.costly
 def test_the_names_that_docstrings_and_comments_of_the_package_hold_are_in_its_code() -> None:
     """A docstring often names a module of its folder, or a function, by its last name alone."""
     found = {

@@ -48,6 +48,7 @@ def test_no_python_module_has_more_lines_than_its_folder_allows(folder: str, mos
     assert {file: length for file, length in lines.items() if length > most} == {}
 
 
+@pytest.mark.costly
 def test_functions_are_short(found: list[Module]) -> None:
     lengths = {name: length for module in found for name, length in module.functions.items()}
 

@@ -208,6 +208,7 @@ def test_what_has_a_meaning_never_looks_like_something_else(name: str) -> None:
     assert PLAIN.meaning(name) is not None or not PLAIN.contains(name)
 
 
+@pytest.mark.costly
 def test_the_cache_of_names_is_bounded_and_skips_names_that_are_too_long() -> None:
     found = Vocabulary(sections.Accelerators())
     for index in range(3000):

@@ -357,7 +357,9 @@ def test_json_that_is_read_at_once_is_read_as_by_the_exact_reader(pieces: list[s
     _assert_read_alike("{" + "".join(pieces))
 
 
-@pytest.mark.parametrize("depth", [1, 126, 127, 128, 129, 130, 253, 254, 255, 300, 2000])
+@pytest.mark.parametrize(
+    "depth", in_turn([1, 126, 127, 128, 129, 130, 253, 254, 255, 300, 2000], every=3, others=pytest.mark.costly)
+)
 @pytest.mark.parametrize("inner", ["", "1", "[]", '"\\n"'])
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
 def test_deep_json_that_is_read_at_once_is_read_as_by_the_exact_reader(depth: int, inner: str, opening: str) -> None:

@@ -166,6 +166,7 @@ def test_two_declared_pod_sets_of_one_template_are_one() -> None:
     ]
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("any_size")
 def test_an_object_that_is_too_large_to_be_searched_is_unknown() -> None:
     large: paths.Json = {"apiVersion": "example.com/v1", "kind": "Simulation", "parts": [{} for _ in range(100_001)]}

@@ -181,6 +181,7 @@ def test_expressions_end_when_the_steps_of_the_object_are_used_up() -> None:
         result("size(at(object, 'spec.all').filter(x, true))", {"spec": {"all": [{}] * 2000}})
 
 
+@pytest.mark.costly
 def test_a_long_list_costs_at_most_the_steps_of_one_object() -> None:
     roles: Any = [{"name": str(number), "template": {}} for number in range(3000)]
     value: paths.Object = {"apiVersion": "example.com/v1", "kind": "Bomb", "spec": {"roles": roles}}

@@ -169,6 +169,7 @@ def replace(file: Path, old: str, new: str) -> None:
     file.write_text(text.replace(old, new), encoding="utf-8")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("add", [pytest.param(new_kind, marks=pytest.mark.thorough), new_family])
 def test_a_new_kind_touches_only_what_the_map_of_rooms_names(add: Callable[[Path], str], tmp_path: Path) -> None:
     """CONTRIBUTING.md: a description in `kinds/descriptions/`; a new family of records also in `kinds/registry.py`."""

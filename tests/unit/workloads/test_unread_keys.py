@@ -106,11 +106,13 @@ def all_misspelt() -> dict[str, dict[str, Any]]:
     return dict(misspelt())
 
 
+@pytest.mark.costly
 def test_there_are_misspelt_manifests_of_many_kinds() -> None:
     assert len(all_misspelt()) >= 60
     assert len({name.partition("-")[0] for name in all_misspelt()}) >= 20
 
 
+@pytest.mark.costly
 def test_a_misspelt_field_on_which_gpus_hang_is_found_in_each_of_them() -> None:
     found = {name: unread_as_read(value) for name, value in all_misspelt().items()}
     green = [name for name, unread in found.items() if not any(each.important for each in unread)]
@@ -561,6 +563,7 @@ def test_junk_anywhere_in_a_reported_object_is_survived() -> None:
                 unread(builders.replaced(value, pointer, junk[number % len(junk)]))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "container",
     [

@@ -1,11 +1,8 @@
 """Node selector requirements, taints and node affinity, as Kubernetes parses and applies them.
 
 The rules are those of k8s.io/apimachinery pkg/labels (NewRequirement, Matches) and pkg/api/validate/content, and of
-k8s.io/component-helpers scheduling/corev1/nodeaffinity. A term matches no node if one of its requirements cannot be
-parsed.
-
-The rules are those of GetRequiredNodeAffinity in k8s.io/component-helpers scheduling/corev1/nodeaffinity. For nodes of
-a pool, usher knows only some labels: `pool_fit` matches those.
+k8s.io/component-helpers scheduling/corev1/nodeaffinity (GetRequiredNodeAffinity). A term matches no node if one of its
+requirements cannot be parsed. For nodes of a pool, usher knows only some labels: `pool_fit` matches those.
 """
 
 import re

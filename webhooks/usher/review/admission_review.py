@@ -186,7 +186,7 @@ def _strict_json(body: bytes) -> paths.Json:
     try:
         value: paths.Json = orjson.loads(body)
         if orjson.dumps(value) != _without_go_escapes(body.rstrip(b"\n")):
-            json.loads(body, object_pairs_hook=_unique, parse_int=_exact)
+            json.loads(body, object_pairs_hook=_without_repeated_keys, parse_int=_exact)
     except (TypeError, RecursionError):
         # orjson can write what it read, unless it is nested deeper than 254 levels.
         raise errors.ReviewError("the body is nested too deeply") from None
@@ -203,7 +203,8 @@ def _without_go_escapes(body: bytes) -> bytes:
     return body
 
 
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _without_repeated_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """The object of some keys and values. A key that stands twice is refused: readers choose different values."""
     result = dict(pairs)
     if len(result) != len(pairs):
         seen: set[str] = set()

@@ -93,7 +93,7 @@ class Refresher:
         report = self.state.report
         if self._audit is not None and self._made is not None:
             age = self._now() - self._made
-            notice = f"{problem}. This report is older: it was made {_lasting(age)} before. {self._next()}"
+            notice = f"{problem}. This report is older: it was made {_hours_and_minutes(age)} before. {self._next()}"
             report = self._render(self._audit, (notice,))
         self.state = State(report=report, problem=problem)
 
@@ -105,7 +105,7 @@ def _minute(time: datetime) -> str:
     return f"{time:%Y-%m-%d %H:%M} UTC"
 
 
-def _lasting(duration: timedelta) -> str:
+def _hours_and_minutes(duration: timedelta) -> str:
     minutes = max(0, round(duration / timedelta(minutes=1)))
     hours, rest = divmod(minutes, 60)
     return f"{hours} h {rest} min" if hours else f"{rest} min"

@@ -119,6 +119,7 @@ def test_metrics_and_tables_of_nothing_have_no_invented_number(audit: Audit) -> 
     }
 
 
+@pytest.mark.costly
 def test_names_of_253_characters_leave_the_numbers_where_people_see_them() -> None:
     hostile = "=<b>x\x1b[31m" * 31
     names = [f"{number:05}{hostile}"[:253] for number in range(1_000)]

@@ -450,6 +450,7 @@ def test_an_extended_resource_is_served_by_its_class() -> None:
     assert found.room(NODE, {}, {"deviceclass.resource.kubernetes.io/class-b": 1}).stops
 
 
+@pytest.mark.costly
 def test_a_claim_over_a_thousand_devices_ends_in_time() -> None:
     devices = [device(str(index), attributes=number(index % 7)) for index in range(1_000)]
     slices = [slice_of(*devices[start : start + 100], name=str(start), count=10) for start in range(0, 1_000, 100)]

@@ -84,6 +84,7 @@ def test_a_huge_document_is_not_judged(asked: Session) -> None:
     assert "2 MiB" in found.message
 
 
+@pytest.mark.costly
 def test_more_findings_than_an_editor_can_show_are_counted(asked: Session) -> None:
     content = editors.manifest(*[UNEQUAL] * 501)
     found = shown(asked, editors.document(content))

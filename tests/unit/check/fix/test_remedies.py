@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from generated_examples import in_turn
 from usher.check import findings, judging, runner, sources
 from usher.check.fix import remedies, rounds
 from usher.config import models
@@ -59,7 +60,12 @@ def test_the_page_lists_every_remedy_by_code_and_name() -> None:
 
 
 # A misspelt name of an accelerator has a test of its own: the examples hold names that have no near one.
-@pytest.mark.parametrize("check", sorted(remedies.REMEDIES.keys() - {"resources/unknown_accelerator_name"}))
+@pytest.mark.parametrize(
+    "check",
+    in_turn(
+        sorted(remedies.REMEDIES.keys() - {"resources/unknown_accelerator_name"}), every=3, others=pytest.mark.costly
+    ),
+)
 def test_a_remedy_removes_its_finding_from_an_example_of_its_check(fixed: Fix, check: str) -> None:
     files = sorted((CHECKS / check / "examples").glob("bad*.yaml"))
     found = [(number(each.before, check), number(each.after, check)) for each in (fixed(file, check) for file in files)]

@@ -4,6 +4,7 @@ import io
 from typing import Final
 
 import orjson
+import pytest
 
 from unit.check.replay.made import CHECKS, found, side, unknown, verdict
 from usher.check.formats import replay
@@ -70,6 +71,7 @@ def many(number: int) -> Impact:
     )
 
 
+@pytest.mark.costly
 def test_a_comment_has_room_for_what_github_takes_and_counts_the_rest() -> None:
     shown = markdown(many(2000))
 

@@ -144,6 +144,7 @@ def test_a_label_with_a_value_for_every_node_becomes_individual() -> None:
         assert found.now.individual["rack/host"]["h499"] == {"n-499"}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "label",
     [lambda index: {f"feature/{index}": "true"}, lambda index: {f"k{index % 40}": f"v{index}"}],

@@ -1,5 +1,7 @@
 """The search for pod specs in objects of unknown kinds."""
 
+import pytest
+
 import builders
 from unit.workloads.normalised import VOCABULARY
 from usher import paths
@@ -35,6 +37,7 @@ def test_objects_as_deep_as_a_parser_lets_through_are_searched() -> None:
     assert pod_templates.find_pod_specs(value) == ["/x/0" * 10_000]
 
 
+@pytest.mark.costly
 def test_an_object_too_large_to_be_searched_is_named_instead_of_passed() -> None:
     padding: paths.Json = [{} for _ in range(pod_templates.MAX_NODES)]
     value: paths.Object = {"apiVersion": "x/v1", "kind": "X", "first": padding, "second": {"spec": POD_SPEC}}

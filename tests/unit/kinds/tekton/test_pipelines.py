@@ -229,6 +229,7 @@ def test_pipelines_may_refer_to_each_other_in_a_circle() -> None:
     assert "a pipeline in a pipeline in a pipeline: its pods are not judged" in found[0][1]
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("any_size")
 def test_a_task_that_many_refer_to_is_not_read_without_end() -> None:
     large = task(*(step(f"s{n}", env=[{"name": "A", "value": "b"}] * 20) for n in range(100)))

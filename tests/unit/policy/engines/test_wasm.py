@@ -163,6 +163,7 @@ def test_an_evaluation_that_never_gets_the_processor_ends(
         echo(engine, "late")
 
 
+@pytest.mark.costly
 def test_many_loops_at_once_are_all_stopped_and_delay_no_other_call(
     hasty: engines_wasm.WasmEngine, engine: engines_wasm.WasmEngine
 ) -> None:
@@ -405,6 +406,7 @@ os._exit(1)
     assert subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=False, timeout=BOUND).returncode == 42
 
 
+@pytest.mark.costly
 def test_without_a_place_for_a_cache_the_engine_works_all_the_same(module: bytes, tmp_path: Path) -> None:
     file = tmp_path / "policy.wasm"
     file.write_bytes(module)

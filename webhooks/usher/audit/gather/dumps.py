@@ -3,8 +3,8 @@
 Only the API server gives an object a uid, so an object with one comes from a cluster. usher treats it as in a cluster:
 objects of a listed workload count as part of it, and finished ones hold no accelerators.
 
-`kubectl get deployments,pods` leaves them out. Without them, each pod would count in addition to its Deployment, and
-not as part of it.
+`kubectl get deployments,pods` leaves out ReplicaSets. Without them, each pod would count in addition to its Deployment,
+and not as part of it, so usher makes them.
 """
 
 from collections import defaultdict

@@ -103,9 +103,9 @@ class Address:
         Raises:
             InputError: a file cannot be used.
         """
-        context = _trusting(self.ca_file)
+        context = _tls_context(self.ca_file)
         if self.certificate is not None:
-            _show(context, self.certificate, self.key)
+            _load_client_certificate(context, self.certificate, self.key)
         return context
 
 
@@ -133,7 +133,7 @@ def read_address(  # noqa: PLR0913 - the options of a command, all named
     Raises:
         InputError: the URL, a file or the proxy cannot be used.
     """
-    parts = _parts(url)
+    parts = _split_url(url)
     host = parts.netloc.rpartition("@")[2]
     token = _token(token_file) if token_file else environment.get(TOKEN_VARIABLE, "").strip()
     if not token.isascii() or not token.isprintable():
@@ -158,7 +158,7 @@ def read_address(  # noqa: PLR0913 - the options of a command, all named
     return found
 
 
-def _parts(url: str) -> SplitResult:
+def _split_url(url: str) -> SplitResult:
     # The URL may hold a password, so no message shows it.
     try:
         parts = urlsplit(url.strip())
@@ -173,7 +173,7 @@ def _parts(url: str) -> SplitResult:
     return parts
 
 
-def _trusting(file: Path | None) -> ssl.SSLContext:
+def _tls_context(file: Path | None) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=str(file) if file else None)
     except (OSError, ssl.SSLError) as error:
@@ -182,7 +182,7 @@ def _trusting(file: Path | None) -> ssl.SSLContext:
         ) from None
 
 
-def _show(context: ssl.SSLContext, certificate: Path, key: Path | None) -> None:
+def _load_client_certificate(context: ssl.SSLContext, certificate: Path, key: Path | None) -> None:
     def refuse() -> str:
         # Without it, OpenSSL asks for the password on the terminal.
         raise errors.InputError(f"{key or certificate}: the key has a password; give a key without one")

@@ -274,7 +274,7 @@ def _at_admission(found: FindingEntry) -> str:
 
 
 def _concerns_admission(found: FindingEntry) -> bool:
-    """Findings about the cluster do not, unless a rule finds the same mistake."""
+    """Whether a rule finds the mistake, so that admission can refuse it; other findings are about the cluster."""
     return found.category != "cluster" or bool(found.found_by)
 
 

@@ -353,6 +353,7 @@ def attribution_of(
 def _recorded_owners(
     answer: Answer, kind: str, name_of: Callable[[Mapping[str, str]], PodName | None]
 ) -> dict[_Object, _Object]:
+    """The owner of each object of a kind, by series that name it; not owners that do not control it."""
     found = {}
     for each in answer.series:
         name = name_of(each.labels)

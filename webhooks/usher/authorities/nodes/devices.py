@@ -246,7 +246,7 @@ class _Puzzle:
         for pods in range(sure + 1, min(most, limit) + 1):
             items = [each for pod in range(pods) for each in self.items_of(pod)]
             try:
-                if not _Search(self, hopeful=True).places(items):
+                if not _Search(self, hopeful=True).can_place(items):
                     return pods - 1
             except (_Unclear, _Stop):
                 break
@@ -345,11 +345,12 @@ class _Search:
         """How many pods find devices if each takes the first that fit, as the scheduler does."""
         for pod in range(limit):
             self._firsts.clear()
-            if not self.places(self._puzzle.items_of(pod)):
+            if not self.can_place(self._puzzle.items_of(pod)):
                 return pod
         return limit
 
-    def places(self, items: Sequence[_Item], at: int = 0) -> bool:
+    def can_place(self, items: Sequence[_Item], at: int = 0) -> bool:
+        """Whether all items from `at` on find devices; takes these devices."""
         if at == len(items):
             return True
         return any(self._fill(items, at, option, 0, 0) for option in items[at].options)
@@ -362,7 +363,7 @@ class _Search:
         if not number or len(self._results[item.pod, item.claim]) + number - taken > _MOST_RESULTS:
             return False
         if taken == number:
-            return self.places(items, at + 1)
+            return self.can_place(items, at + 1)
         # Equal pods may exchange their devices, so each begins at the first device of the one before.
         if not taken and item.claim == items[0].claim and item.options == items[0].options:
             start = self._firsts.get(option, 0)

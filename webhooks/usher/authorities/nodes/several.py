@@ -266,7 +266,7 @@ def apart(
             f"{pod_set.spec_path}/affinity/podAntiAffinity/{placement.REQUIRED}/{index}",
         )
         found = _values(key, demand, places)
-        if found is None or "" in found or term.get("namespaces") or not _of_itself(term, pod_set):
+        if found is None or "" in found or term.get("namespaces") or not _holds_within(term, pod_set):
             continue
         once = bool(rolls and not term.get("matchLabelKeys"))
         if len(found) < pods + once:
@@ -274,7 +274,7 @@ def apart(
     for index, spread in enumerate(pod_set.fields.get("topologySpreadConstraints", ())):
         key, skew = spread.get("topologyKey", ""), spread.get("maxSkew", 1)
         found = _values(key, demand, places) if spread.get("whenUnsatisfiable") == "DoNotSchedule" else None
-        if not found or spread.get("nodeAffinityPolicy") == "Ignore" or not _of_itself(spread, pod_set):
+        if not found or spread.get("nodeAffinityPolicy") == "Ignore" or not _holds_within(spread, pod_set):
             continue
         counted = replace(demand, amounts={}, in_one_container={}, claims_devices=False, from_classes=frozenset())
         if spread.get("nodeTaintsPolicy") != "Honor":
@@ -290,7 +290,7 @@ def _apart(path: str, key: str, pods: int, most: int, found: set[str]) -> ApartI
     return {"path": path, "key": key, "pods": pods, "most": most, "values": sorted(found), "empty": [], "least": 0}
 
 
-def _of_itself(rule: Mapping[str, Any], pod_set: model.PodSet) -> bool:
+def _holds_within(rule: Mapping[str, Any], pod_set: model.PodSet) -> bool:
     """Whether a rule holds for the pods of a pod set among themselves; not by labels that only later differ."""
     if rule.get("mismatchLabelKeys") or not _SAME.issuperset(rule.get("matchLabelKeys", ())):
         return False

@@ -84,11 +84,11 @@ def read_shape(adapter: TypeAdapter[Any], value: object, path: str, unknown: Unk
         # The adapter's own method would first look at a dozen options.
         found: Mapping[str, Any] = adapter.validator.validate_python(value)
     except pydantic.ValidationError as error:
-        return _as_far_as_possible(adapter, value, error, path, unknown)
+        return _readable_part(adapter, value, error, path, unknown)
     return found
 
 
-def _as_far_as_possible(
+def _readable_part(
     adapter: TypeAdapter[Any], value: object, error: pydantic.ValidationError, path: str, unknown: Unknown
 ) -> Mapping[str, Any]:
     """The shape without wrong values: drops nulls first, then every value that pydantic rejects."""
@@ -104,14 +104,14 @@ def _as_far_as_possible(
         else:
             return found
         for detail in error.errors(include_url=False, include_input=False):
-            if _is_there(value, detail):
+            if _still_exists(value, detail):
                 place = _existing(value, detail["loc"])
                 unknown(paths.join(path, *place), _reason(detail["type"], detail["msg"]))
                 _take_out(value, place)
     return {}
 
 
-def _is_there(value: object, detail: pydantic_core.ErrorDetails) -> bool:
+def _still_exists(value: object, detail: pydantic_core.ErrorDetails) -> bool:
     """Whether the place that pydantic names still exists: an object around it may be taken out already."""
     return detail["type"] == "missing" or len(_existing(value, detail["loc"])) == len(detail["loc"])
 

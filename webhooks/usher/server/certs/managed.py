@@ -316,13 +316,13 @@ def advance(
         CertificateError: a name is unusable.
     """
     if kept is None or not (_is_valid(kept.signer, now) or _serves_until_next_authority(kept, now)):
-        return _made_anew(names, now=now, before=kept.authorities if kept is not None else before)
+        return _new_certificates(names, now=now, before=kept.authorities if kept is not None else before)
     staged = _with_new_authority(kept, now=now)
     renewed = _with_new_leaf(staged, names=names, now=now, trusted=trusted and staged is kept)
     return _without_old_authorities(renewed, now=now)
 
 
-def _made_anew(names: Sequence[str], *, now: datetime, before: Sequence[x509.Certificate]) -> KeptCertificates:
+def _new_certificates(names: Sequence[str], *, now: datetime, before: Sequence[x509.Certificate]) -> KeptCertificates:
     authority = certificates.new_authority(now=now)
     leaf, key = certificates.new_leaf(authority, names=names, now=now)
     earlier = [each for each in before if _is_valid(each, now)][: _MOST_AUTHORITIES - 1]

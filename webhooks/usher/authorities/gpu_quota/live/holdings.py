@@ -124,7 +124,7 @@ _NONE: Final[frozenset[str]] = frozenset()
 _Key = TypeVar("_Key", str, Name)
 
 
-def _never(_holding: Holding) -> bool:
+def _nothing_is_charged(_holding: Holding) -> bool:
     return False
 
 
@@ -293,7 +293,9 @@ class Holdings:
             result[held.holding.namespace].append(held)
         return dict(result)
 
-    def roots(self, is_charged: IsCharged = _never, *, among: Iterable[Held] | None = None) -> list[Holding]:
+    def roots(
+        self, is_charged: IsCharged = _nothing_is_charged, *, among: Iterable[Held] | None = None
+    ) -> list[Holding]:
         """All objects that no owner covers. Each has at least the sum of the pods that it covers.
 
         A pod with its own charge stays a root as long as the charge of its workload does not cover it.
@@ -306,7 +308,7 @@ class Holdings:
         unwatched = self._unwatched
         return uncovered_objects(everything, self.charged_owner, is_charged, may_be_gone=lambda uid: uid in unwatched)
 
-    def at_least(self, holding: Holding, is_charged: IsCharged = _never) -> Holding:
+    def at_least(self, holding: Holding, is_charged: IsCharged = _nothing_is_charged) -> Holding:
         """A workload as it was read, with at least the sum of its known pods."""
         covered, _ = split_pods(holding, list(self._pods_under(holding)), is_charged)
         return at_least(holding, covered)
