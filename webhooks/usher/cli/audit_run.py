@@ -97,7 +97,6 @@ def live_inputs(
     context_name: str | None,
     *,
     namespace: str,
-    wanted: Sequence[Wanted],
     read_facts: bool,
     further_batches: Callable[[Lists], Iterable[Batch]] = lambda _api: (),
     seen: Callable[[Lists], Lists] | None = None,
@@ -108,7 +107,6 @@ def live_inputs(
         kubeconfig: the path, as kubectl takes it.
         context_name: the context of the kubeconfig.
         namespace: the only one to audit; empty for all.
-        wanted: the other kinds to read.
         read_facts: whether to read the facts of the cluster.
         more: lists objects that only policies of the site judge.
         seen: restricts the workloads to a part of the cluster; facts and wanted kinds come from the whole cluster.
@@ -126,7 +124,7 @@ def live_inputs(
         recorded = list(recording.read_facts(api))
         facts = recording.store_of_recorded(recorded)
         batches = itertools.chain(_unlisted(recorded), batches)
-    listed = recording.read_facts(api, kinds=wanted)
+    listed = recording.read_facts(api, kinds=WANTED)
     others = [replace(each, values=Packed(each.values)) for each in listed]
     if namespace and (facts is None or not facts.knows("", "Namespace")):
         batches = itertools.chain(_namespace(api, namespace), batches)
@@ -150,7 +148,7 @@ def _namespace(api: Lists, name: str) -> Iterator[Batch]:
         yield Batch(source="namespaces", aside=(value,), is_file=False)
 
 
-def demo_inputs(now: datetime, *, wanted: Sequence[Wanted]) -> Inputs:
+def demo_inputs(now: datetime) -> Inputs:
     """The synthetic cluster that ships with usher, with its usage.
 
     It has no objects of the kinds that it does not show, so usher knows all kinds.
@@ -159,7 +157,7 @@ def demo_inputs(now: datetime, *, wanted: Sequence[Wanted]) -> Inputs:
 
     objects = list(synthetic_cluster.objects(now))
     read = Batch(source=synthetic_cluster.NAME, items=tuple(Item(value=value) for value in objects), is_file=False)
-    survey = Survey({each.key: each.keep for each in wanted})
+    survey = Survey({each.key: each.keep for each in WANTED})
     survey.add(read)
     facts = survey.facts
     for key in FACTS:
@@ -175,7 +173,7 @@ def demo_inputs(now: datetime, *, wanted: Sequence[Wanted]) -> Inputs:
         server=synthetic_cluster.SERVER,
         batches=[survey.settled(read)],
         facts=facts,
-        recorded=_recorded(wanted, survey),
+        recorded=_recorded(WANTED, survey),
         series=synthetic_records.SyntheticSource(objects),
     )
 
@@ -190,25 +188,24 @@ def _cluster_scoped(facts: Store) -> Iterator[paths.Object]:
             yield found
 
 
-def file_inputs(names: tuple[str, ...], *, wanted: Sequence[Wanted], read_facts: bool, watch: Watch) -> Inputs:
+def file_inputs(names: tuple[str, ...], *, read_facts: bool, watch: Watch) -> Inputs:
     """The objects of files. All files are read first: they may hold a dump of a cluster, whose objects belong together.
 
     Args:
-        wanted: the other kinds to keep.
         read_facts: whether the facts of the cluster come from the files.
         watch: gets the number of files read.
 
     Raises:
         InputError: they hold two clusters.
     """
-    survey = Survey({each.key: each.keep for each in wanted})
+    survey = Survey({each.key: each.keep for each in WANTED})
     read = dumps.read_files(runner.watched(sources.find_files(names, stdin=sys.stdin.buffer), watch), survey=survey)
     return Inputs(
         name=", ".join(names),
         batches=itertools.chain([read.together], read.batches()),
         manifests=read.manifests,
         facts=survey.facts if read_facts else None,
-        recorded=_recorded((each for each in wanted if each.key in survey.kinds), survey),
+        recorded=_recorded((each for each in WANTED if each.key in survey.kinds), survey),
         pods_known=("", "Pod") in survey.kinds,
     )
 
@@ -399,17 +396,16 @@ class AuditRun(Struct, frozen=True, kw_only=True):
 
     def _inputs(self, now: datetime, site: Policies | None, *, watch: Watch) -> Inputs:
         if self.chosen.demo:
-            return demo_inputs(now, wanted=WANTED)
+            return demo_inputs(now)
         if self.chosen.paths:
             known = self.chosen.live_facts()
             read_facts = known is None and not self.chosen.facts
-            found = file_inputs(self.chosen.paths, wanted=WANTED, read_facts=read_facts, watch=watch)
+            found = file_inputs(self.chosen.paths, read_facts=read_facts, watch=watch)
             return found if known is None else replace(found, facts=known)
         return live_inputs(
             self.chosen.kubeconfig,
             self.chosen.context_name,
             namespace=self.chosen.in_namespace,
-            wanted=WANTED,
             read_facts=not self.chosen.fact_files and inputs.NONE not in self.chosen.facts,
             further_batches=lambda api: given_policies.matched_objects(api, site, namespace=self.chosen.in_namespace),
             seen=self.seen,

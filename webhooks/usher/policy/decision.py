@@ -60,25 +60,14 @@ _GUARDS: Final = frozenset({"exemption-by-tenant", "trusted-namespace-by-tenant"
 """Checks that protect usher itself, so that no tenant gets an exempt or trusted namespace before enforcement begins."""
 
 PRESETS: dict[str, dict[catalogue.Severity, model.Outcome]] = {
-    OBSERVE: dict.fromkeys(catalogue.Severity, model.Outcome.AUDIT),
-    "baseline": {
-        catalogue.Severity.CRITICAL: model.Outcome.DENY,
-        catalogue.Severity.HIGH: model.Outcome.WARN,
-        catalogue.Severity.MEDIUM: model.Outcome.WARN,
-        catalogue.Severity.LOW: model.Outcome.AUDIT,
-    },
-    "recommended": {
-        catalogue.Severity.CRITICAL: model.Outcome.DENY,
-        catalogue.Severity.HIGH: model.Outcome.DENY,
-        catalogue.Severity.MEDIUM: model.Outcome.WARN,
-        catalogue.Severity.LOW: model.Outcome.AUDIT,
-    },
-    "strict": {
-        catalogue.Severity.CRITICAL: model.Outcome.DENY,
-        catalogue.Severity.HIGH: model.Outcome.DENY,
-        catalogue.Severity.MEDIUM: model.Outcome.DENY,
-        catalogue.Severity.LOW: model.Outcome.WARN,
-    },
+    name: dict(zip(catalogue.Severity, outcomes, strict=True))
+    for name, outcomes in {
+        # critical, high, medium and low
+        OBSERVE: [model.Outcome.AUDIT] * 4,
+        "baseline": [model.Outcome.DENY, model.Outcome.WARN, model.Outcome.WARN, model.Outcome.AUDIT],
+        "recommended": [model.Outcome.DENY, model.Outcome.DENY, model.Outcome.WARN, model.Outcome.AUDIT],
+        "strict": [model.Outcome.DENY, model.Outcome.DENY, model.Outcome.DENY, model.Outcome.WARN],
+    }.items()
 }
 
 FELT: Final = frozenset({model.Outcome.DENY, model.Outcome.WARN})

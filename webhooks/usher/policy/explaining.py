@@ -194,7 +194,7 @@ def _mutation(
 
 def _intents(entry: catalogue.Entry, intents: Iterable[model.Intent], workload: model.Workload) -> list[str]:
     return [
-        f"{_place_prefix(intent.at, workload)}{strategies.WORDS[intent.field]}: {intent.reason}"
+        f"{_place_prefix(intent.at, workload)}{strategies.STRATEGIES[intent.field].words}: {intent.reason}"
         for intent in intents
         if intent.mutation == entry.key
     ]
@@ -202,7 +202,7 @@ def _intents(entry: catalogue.Entry, intents: Iterable[model.Intent], workload: 
 
 def _skipped(entry: catalogue.Entry, skipped: Iterable[merge.Skipped], workload: model.Workload) -> list[str]:
     return [
-        f"{_place_prefix(each.intent.at, workload)}{strategies.WORDS[each.intent.field]}: {each.reason}"
+        f"{_place_prefix(each.intent.at, workload)}{strategies.STRATEGIES[each.intent.field].words}: {each.reason}"
         for each in skipped
         if each.intent.mutation == entry.key
     ]
@@ -363,7 +363,7 @@ def _workload_with_pods(workload: model.Workload, index: int, pods: int) -> mode
 
 def _describe_added_values(merged: Merged) -> Iterator[str]:
     """Each kind of added value once; then the values that could not be added, with reasons."""
-    yield from dict.fromkeys(strategies.WORDS[intent.field] for intent in merged.applied)
+    yield from dict.fromkeys(strategies.STRATEGIES[intent.field].words for intent in merged.applied)
     for skipped in merged.skipped:
         if skipped.warned:
-            yield f"no {strategies.WORDS[skipped.intent.field]}: {skipped.reason}"
+            yield f"no {strategies.STRATEGIES[skipped.intent.field].words}: {skipped.reason}"

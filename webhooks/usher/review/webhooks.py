@@ -511,7 +511,7 @@ def _left_out(merged: merge.Merged, evaluator: Evaluator) -> Iterator[str]:
 
 def _conflict(intents: Sequence[model.Intent], evaluator: Evaluator) -> str:
     names = sorted({evaluator.catalogue.mutation_name(intent.mutation) for intent in intents})
-    place = f"{strategies.WORDS[intents[0].field]} at {paths.readable(intents[0].at)}"
+    place = f"{strategies.STRATEGIES[intents[0].field].words} at {paths.readable(intents[0].at)}"
     return f"{place} left as it is: different values from {' and '.join(names)}"
 
 

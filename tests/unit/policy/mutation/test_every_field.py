@@ -113,10 +113,7 @@ def job() -> paths.Object:
 
 
 def test_every_field_has_its_values_here() -> None:
-    known = {*strategies.ON_OBJECT, *strategies.ON_POD_SET, *strategies.ON_CONTAINER}
-
-    assert set(VALUES) == known == set(strategies.NEEDED)
-    assert strategies.IDENTITY.keys() <= known
+    assert VALUES.keys() == strategies.STRATEGIES.keys()
 
 
 @pytest.mark.parametrize("field", FIELDS)
@@ -149,7 +146,7 @@ def test_whatever_stands_in_the_way_the_patch_gives_the_value_or_nothing_is_done
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_value_that_lacks_something_is_an_error_of_the_policies(field: str) -> None:
     at, value = VALUES[field]
-    for name in strategies.NEEDED[field]:
+    for name in strategies.STRATEGIES[field].needs:
         lacking = {key: each for key, each in value.items() if key != name}
         with pytest.raises(errors.MutationError, match=f"test/mutation wants {field}"):
             merged(job(), intent(field, lacking, at=at))
@@ -158,8 +155,8 @@ def test_a_value_that_lacks_something_is_an_error_of_the_policies(field: str) ->
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_field_has_its_own_places_and_no_others(field: str) -> None:
     _, value = VALUES[field]
-    elsewhere = {"ON_OBJECT": CONTAINER, "ON_POD_SET": CONTAINER, "ON_CONTAINER": ""}
-    where = next(name for name in elsewhere if field in getattr(strategies, name))
+    elsewhere = {"on_object": CONTAINER, "on_pod_set": CONTAINER, "on_container": ""}
+    (where,) = (name for name in elsewhere if getattr(strategies.STRATEGIES[field], name) is not None)
 
     for at in (elsewhere[where], "/nowhere"):
         with pytest.raises(errors.MutationError, match="where it cannot be set"):

@@ -104,7 +104,7 @@ def _changed(workload: Workload, change: scan.Change, situation: Situation) -> I
     applied = change.merged.applied
     if not applied:
         return
-    words = list(dict.fromkeys(strategies.WORDS[intent.field] for intent in applied))
+    words = list(dict.fromkeys(strategies.STRATEGIES[intent.field].words for intent in applied))
     yield cluster_finding(
         "USA042",
         workload_subject(workload),

@@ -26,12 +26,12 @@ _PARTS: Final = {"containers": ("initContainers", "containers"), "volumes": ("vo
 
 
 def intent_field(intent: model.Intent) -> str:
-    return strategies.WORDS[intent.field]
+    return strategies.STRATEGIES[intent.field].words
 
 
 def intent_place(intent: model.Intent, change: findings.Change) -> str:
     """The pod set or container of an intent; empty for the object itself."""
-    if intent.field in strategies.ON_OBJECT:
+    if strategies.STRATEGIES[intent.field].on_object is not None:
         return ""
     return change.places.get(intent.at, paths.readable(intent.at))
 

@@ -23,22 +23,15 @@ from usher.model import placement
 _DEEPEST: Final = 64
 """Levels of a schema that usher reads; deeper ones are ignored."""
 
-_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
-    "object": (dict,),
-    "array": (list,),
-    "string": (str,),
-    "boolean": (bool,),
-    "integer": (int,),
-    "number": (int, float),
+_TYPES: Final[Mapping[str, tuple[str, tuple[type, ...]]]] = {
+    "object": ("a mapping", (dict,)),
+    "array": ("a list", (list,)),
+    "string": ("a text", (str,)),
+    "boolean": ("true or false", (bool,)),
+    "integer": ("a whole number", (int,)),
+    "number": ("a number", (int, float)),
 }
-_WORDS: Final = {
-    "object": "a mapping",
-    "array": "a list",
-    "string": "a text",
-    "boolean": "true or false",
-    "integer": "a whole number",
-    "number": "a number",
-}
+"""The words for a type of a schema, and its types in Python."""
 
 
 def parameter_problem(value: paths.Json, schema: paths.Json, *, path: str = "spec.parameters") -> str:
@@ -82,7 +75,7 @@ def _problems(value: paths.Json, schema: paths.Json, path: str, depth: int) -> I
             yield f"{path}: must be a whole number or a text, and is {kind_in_words(value)}"
         return
     if kind in _TYPES and not _is_of_type(value, kind):
-        yield f"{path}: must be {_WORDS[kind]}, and is {kind_in_words(value)}"
+        yield f"{path}: must be {_TYPES[kind][0]}, and is {kind_in_words(value)}"
         return
     yield from _limits(value, schema, path)
     yield from _combined(value, schema, path, depth)
@@ -98,7 +91,7 @@ def _is_of_type(value: paths.Json, kind: str) -> bool:
         return kind == "boolean"
     if kind == "integer" and isinstance(value, float):
         return value.is_integer()
-    return isinstance(value, _TYPES[kind])
+    return isinstance(value, _TYPES[kind][1])
 
 
 def _field_problems(value: paths.Object, schema: paths.Object, path: str, depth: int) -> Iterator[str]:

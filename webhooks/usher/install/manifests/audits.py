@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from usher import __version__, paths
 from usher.install.manifests import roles
+from usher.install.manifests.conditions import manifest
 
 NAME: Final = "gpu-usher-audit"
 """The name of the CronJob or Job, its account, its binding, its NetworkPolicy and the ClusterRole."""
@@ -92,16 +93,13 @@ _STORE: Final = 443
 def network_policy(settings: Settings) -> paths.Object:
     """The NetworkPolicy. It lets no traffic into the pods of an audit."""
     selected: paths.Object = {"matchLabels": {POD_LABEL: NAME}}
-    return {
-        "apiVersion": "networking.k8s.io/v1",
-        "kind": "NetworkPolicy",
-        "metadata": {"name": NAME, "namespace": settings.namespace},
-        "spec": {
-            "podSelector": selected,
-            "policyTypes": ["Ingress", "Egress"],
-            "egress": [*_egress(settings)],
-        },
-    }
+    return manifest(
+        "networking.k8s.io/v1",
+        "NetworkPolicy",
+        NAME,
+        namespace=settings.namespace,
+        spec={"podSelector": selected, "policyTypes": ["Ingress", "Egress"], "egress": [*_egress(settings)]},
+    )
 
 
 def _egress(settings: Settings) -> list[paths.Object]:
@@ -244,24 +242,19 @@ KEPT_SECONDS: Final = 7 * 24 * 3600
 
 def scheduled_job(settings: Settings) -> paths.Object:
     """The CronJob, or the Job if there is no schedule."""
-    metadata: paths.Object = {"name": NAME, "namespace": settings.namespace}
     if not settings.schedule:
-        return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": _job(settings)}
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "CronJob",
-        "metadata": metadata,
-        "spec": {
-            "schedule": settings.schedule,
-            "timeZone": "Etc/UTC",
-            # Two audits at once would only slow the API server.
-            "concurrencyPolicy": "Forbid",
-            "startingDeadlineSeconds": 3600,
-            "successfulJobsHistoryLimit": 3,
-            "failedJobsHistoryLimit": 3,
-            "jobTemplate": {"spec": _job(settings)},
-        },
+        return manifest("batch/v1", "Job", NAME, namespace=settings.namespace, spec=_job(settings))
+    spec: paths.Object = {
+        "schedule": settings.schedule,
+        "timeZone": "Etc/UTC",
+        # Two audits at once would only slow the API server.
+        "concurrencyPolicy": "Forbid",
+        "startingDeadlineSeconds": 3600,
+        "successfulJobsHistoryLimit": 3,
+        "failedJobsHistoryLimit": 3,
+        "jobTemplate": {"spec": _job(settings)},
     }
+    return manifest("batch/v1", "CronJob", NAME, namespace=settings.namespace, spec=spec)
 
 
 def _job(settings: Settings) -> paths.Object:
@@ -331,12 +324,7 @@ def _objects(
     settings: Settings, role: paths.Object | None, of_policies: Sequence[paths.Json]
 ) -> Iterator[paths.Object]:
     account = settings.namespace, NAME
-    yield {
-        "apiVersion": "v1",
-        "kind": "ServiceAccount",
-        "metadata": {"name": NAME, "namespace": settings.namespace},
-        "automountServiceAccountToken": False,
-    }
+    yield manifest("v1", "ServiceAccount", NAME, namespace=settings.namespace, automountServiceAccountToken=False)
     # Rights in other clusters belong to the accounts of their kubeconfigs.
     if not settings.clusters:
         if role is not None:

@@ -15,7 +15,7 @@ scaling, and changes of Pods that change no devices (docs/operations.md#failure-
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from usher import paths
@@ -127,6 +127,22 @@ def takes_accelerators(pod: str, config: models.Config, checks: catalogue.Catalo
         f"{volumes}.exists(v, has(v.hostPath) && {_leads('v.hostPath.path', paths)})",
         debug_container_takes(pod),
     )
+
+
+def manifest(
+    api_version: str,
+    kind: str,
+    name: str,
+    *,
+    namespace: str = "",
+    labels: Mapping[str, str] | None = None,
+    **fields: paths.Json,
+) -> paths.Object:
+    """An object as people apply it, with its fields beside the metadata."""
+    metadata: paths.Object = {"name": name}
+    metadata |= {"namespace": namespace} if namespace else {}
+    metadata |= {"labels": dict(labels)} if labels else {}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}
 
 
 def debug_container_takes(pod: str) -> str:

@@ -117,7 +117,7 @@ def _debug(template: str) -> str:
     return f"{template}.?spec.?ephemeralContainers.orValue([]).exists(c, {cel_conditions.names_devices('c')})"
 
 
-LABELS: Final[paths.Object] = {"app.kubernetes.io/name": NAME, "app.kubernetes.io/component": "floor"}
+LABELS: Final = {"app.kubernetes.io/name": NAME, "app.kubernetes.io/component": "floor"}
 STATIC_SUFFIX: Final = ".static.k8s.io"
 """The end of names of policies that an API server reads from files; no client can make or delete them."""
 
@@ -270,17 +270,13 @@ def _policy(
 ) -> paths.Object:
     # An object that violated the rule before may still change, as at the webhooks.
     expression = f"!({denied['object']}) || (request.operation == 'UPDATE' && ({denied['oldObject']}))"
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "ValidatingAdmissionPolicy",
-        "metadata": {"name": name, "labels": {**LABELS}},
-        "spec": {
-            "failurePolicy": objects.failure_policy,
-            "matchConstraints": {"matchPolicy": "Equivalent", "resourceRules": [*objects.rules]},
-            "matchConditions": conditions,
-            "validations": [{"expression": expression, "message": denial_message(check), "reason": "Forbidden"}],
-        },
+    spec: paths.Object = {
+        "failurePolicy": objects.failure_policy,
+        "matchConstraints": {"matchPolicy": "Equivalent", "resourceRules": [*objects.rules]},
+        "matchConditions": conditions,
+        "validations": [{"expression": expression, "message": denial_message(check), "reason": "Forbidden"}],
     }
+    return cel_conditions.manifest(API_VERSION, "ValidatingAdmissionPolicy", name, labels=LABELS, spec=spec)
 
 
 def denial_message(check: Entry) -> str:
@@ -289,16 +285,12 @@ def denial_message(check: Entry) -> str:
 
 
 def _binding(name: str, config: models.Config) -> paths.Object:
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "ValidatingAdmissionPolicyBinding",
-        "metadata": {"name": name, "labels": {**LABELS}},
-        "spec": {
-            "policyName": name,
-            "validationActions": ["Deny"],
-            "matchResources": {"namespaceSelector": namespace_selector(config)},
-        },
+    spec: paths.Object = {
+        "policyName": name,
+        "validationActions": ["Deny"],
+        "matchResources": {"namespaceSelector": namespace_selector(config)},
     }
+    return cel_conditions.manifest(API_VERSION, "ValidatingAdmissionPolicyBinding", name, labels=LABELS, spec=spec)
 
 
 MUTATION_KEY: Final = "isolation/visible_devices_void"
@@ -317,7 +309,6 @@ def mutating_policies(config: models.Config, catalogue: Catalogue, *, static: bo
     if here == NEVER:
         return []
     name = f"{NAME}-{entry.name}{STATIC_SUFFIX if static else ''}"
-    metadata: paths.Object = {"name": name, "labels": {**LABELS}}
     policy: paths.Object = {
         "failurePolicy": "Ignore",
         "reinvocationPolicy": "IfNeeded",
@@ -335,8 +326,8 @@ def mutating_policies(config: models.Config, catalogue: Catalogue, *, static: bo
     }
     binding: paths.Object = {"policyName": name, "matchResources": {"namespaceSelector": namespace_selector(config)}}
     return [
-        {"apiVersion": API_VERSION, "kind": "MutatingAdmissionPolicy", "metadata": metadata, "spec": policy},
-        {"apiVersion": API_VERSION, "kind": "MutatingAdmissionPolicyBinding", "metadata": metadata, "spec": binding},
+        cel_conditions.manifest(API_VERSION, "MutatingAdmissionPolicy", name, labels=LABELS, spec=policy),
+        cel_conditions.manifest(API_VERSION, "MutatingAdmissionPolicyBinding", name, labels=LABELS, spec=binding),
     ]
 
 

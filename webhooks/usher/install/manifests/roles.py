@@ -18,6 +18,7 @@ from usher.authorities.gpu_quota.definitions import GROUP, namespace_of_accounts
 from usher.config import models
 from usher.extensions.gatekeeper.library import ANY_KIND, MatchedKind
 from usher.install.manifests import webhooks
+from usher.install.manifests.conditions import manifest
 from usher.kinds import registry
 from usher.kinds.kind import KUEUE_CONFIGURATION
 from usher.kinds.registry import FACTS, LISTED, WORKLOADS
@@ -104,7 +105,7 @@ def config_map_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
 
 def cluster_role(name: str, allowed: Sequence[paths.Json]) -> paths.Object:
     """A ClusterRole with these rules."""
-    return {"apiVersion": _API_VERSION, "kind": "ClusterRole", "metadata": {"name": name}, "rules": [*allowed]}
+    return manifest(_API_VERSION, "ClusterRole", name, rules=[*allowed])
 
 
 def role_of_cluster(name: str, allowed: Sequence[paths.Json], *, namespace: str) -> Sequence[paths.Object]:
@@ -123,25 +124,21 @@ def role_of_namespace(
     name: str, allowed: Sequence[paths.Json], *, place: str, account_namespace: str
 ) -> Sequence[paths.Object]:
     """A Role with these rules in a namespace, bound to the server's account."""
-    role: paths.Object = {
-        "apiVersion": _API_VERSION,
-        "kind": "Role",
-        "metadata": {"name": name, "namespace": place},
-        "rules": [*allowed],
-    }
+    role = manifest(_API_VERSION, "Role", name, namespace=place, rules=[*allowed])
     return role, binding("Role", name, account=(account_namespace, ACCOUNT), place=place)
 
 
 def binding(kind: str, name: str, *, account: tuple[str, str], place: str = "") -> paths.Object:
     """Binds a role of that kind and name to an account, by its namespace and name."""
     namespace, account_name = account
-    return {
-        "apiVersion": _API_VERSION,
-        "kind": f"{kind}Binding",
-        "metadata": {"name": name, **({"namespace": place} if place else {})},
-        "roleRef": {"apiGroup": _API_GROUP, "kind": kind, "name": name},
-        "subjects": [{"kind": "ServiceAccount", "name": account_name, "namespace": namespace}],
-    }
+    return manifest(
+        _API_VERSION,
+        f"{kind}Binding",
+        name,
+        namespace=place,
+        roleRef={"apiGroup": _API_GROUP, "kind": kind, "name": name},
+        subjects=[{"kind": "ServiceAccount", "name": account_name, "namespace": namespace}],
+    )
 
 
 def quota_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
@@ -310,12 +307,7 @@ def config_maps(config: models.Config, *, files: Mapping[str, Path], namespaces:
                 f"ConfigMap {name} would have more than {LARGEST} bytes, which the API server refuses"
             )
     return [
-        {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": name, "namespace": namespace},
-            "data": {key: texts[key] for key in sorted(maps[name])},
-        }
+        manifest("v1", "ConfigMap", name, namespace=namespace, data={key: texts[key] for key in sorted(maps[name])})
         for namespace in dict.fromkeys(namespaces)
         for name in sorted(maps)
     ]

@@ -492,12 +492,13 @@ def _schedulers(config: models.Config) -> sections.Identity:
 
 
 def _configuration(prefix: str, *webhooks: paths.Object) -> paths.Object:
-    return {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": f"{prefix}WebhookConfiguration",
-        "metadata": {"name": NAME, "labels": {"app.kubernetes.io/name": NAME}},
-        "webhooks": list(webhooks),
-    }
+    return cel_conditions.manifest(
+        "admissionregistration.k8s.io/v1",
+        f"{prefix}WebhookConfiguration",
+        NAME,
+        labels={"app.kubernetes.io/name": NAME},
+        webhooks=list(webhooks),
+    )
 
 
 def _webhook(endpoint: str, site: _Site, *, timeout: int, failure_policy: str, name: str = "") -> paths.Object:

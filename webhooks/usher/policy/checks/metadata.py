@@ -96,28 +96,14 @@ def parse_entry(content: str, *, file: Path, key: str, codes: Codes) -> catalogu
     if match is None:
         raise errors.BundleError(f"{file}:1: no METADATA comment directly above the package; see another check")
     values = _metadata_of_block(file, match[1], before=content.count("\n", 0, match.start(1)), codes=codes)
+    custom = dict(values.custom)
+    custom |= {"remediation": custom["remediation"].strip(), "strict_only": " ".join(custom["strict_only"].split())}
     return catalogue.Entry(
         key=key,
-        code=values.custom.code,
         title=values.title,
         description=values.description.strip(),
-        remediation=values.custom.remediation.strip(),
         links=tuple(values.related_resources),
-        why=values.custom.why,
-        about=values.custom.about,
-        kinds=tuple(values.custom.kinds),
-        closes=tuple(values.custom.closes),
-        aliases=tuple(values.custom.aliases),
-        parameters=values.custom.parameters,
-        severity=values.custom.severity,
-        strict_only=" ".join(values.custom.strict_only.split()),
-        mended_on_pods=values.custom.mended_on_pods,
-        of_agents=values.custom.of_agents,
-        order=values.custom.order,
-        on_by_default=values.custom.on_by_default,
-        promises=tuple(values.custom.promises),
-        silent=values.custom.silent,
-        protects_others=values.custom.protects_others,
+        **custom,
     )
 
 

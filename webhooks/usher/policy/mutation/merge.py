@@ -168,7 +168,8 @@ def _without_conflicts(
     by_place: dict[tuple[str, ...], list[model.Intent]] = defaultdict(list)
     for intent in intents:
         value = intent.value if isinstance(intent.value, dict) else {}
-        identity = tuple(str(value.get(key)) for key in strategies.IDENTITY.get(intent.field, ()))
+        strategy = strategies.STRATEGIES.get(intent.field, strategies.UNSUPPORTED)
+        identity = tuple(str(value.get(key)) for key in strategy.identity)
         by_place[intent.at, intent.field, *identity].append(intent)
     agreeing, conflicts = [], []
     for same_place in by_place.values():
@@ -221,20 +222,20 @@ def _tried(edit: Edit, intent: model.Intent, workload: model.Workload) -> str:
 
 def _apply(edit: Edit, intent: model.Intent, workload: model.Workload) -> str:
     """Why an intent changed nothing; empty when it did."""
-    value = intent.value
-    if not isinstance(value, dict) or not value.keys() >= strategies.NEEDED.get(intent.field, set()):
+    value, strategy = intent.value, strategies.STRATEGIES.get(intent.field, strategies.UNSUPPORTED)
+    if not isinstance(value, dict) or not value.keys() >= strategy.needs:
         raise errors.MutationError(f"{intent.mutation} wants {intent.field} at {intent.at!r} without saying what")
-    if intent.field in strategies.ON_OBJECT and intent.at == paths.ROOT:
-        return strategies.ON_OBJECT[intent.field](edit, workload, value)
+    if strategy.on_object is not None and intent.at == paths.ROOT:
+        return strategy.on_object(edit, workload, value)
     for pod_set in workload.pod_sets:
-        if intent.field in strategies.ON_POD_SET and intent.at == pod_set.path:
-            if intent.field in strategies.IN_METADATA and _shares_metadata(pod_set, workload):
+        if strategy.on_pod_set is not None and intent.at == pod_set.path:
+            if strategy.in_metadata and _shares_metadata(pod_set, workload):
                 return editing.SHARED_METADATA
-            return strategies.ON_POD_SET[intent.field](edit, pod_set, value)
-        if intent.field in strategies.ON_CONTAINER:
+            return strategy.on_pod_set(edit, pod_set, value)
+        if strategy.on_container is not None:
             for container in pod_set.containers:
                 if intent.at == container.path:
-                    return strategies.ON_CONTAINER[intent.field](edit, container, pod_set, value)
+                    return strategy.on_container(edit, container, pod_set, value)
     raise errors.MutationError(f"{intent.mutation} wants {intent.field} at {intent.at!r}, where it cannot be set")
 
 

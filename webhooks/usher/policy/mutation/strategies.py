@@ -7,6 +7,8 @@ So applying an intent twice does the same as applying it once.
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from msgspec import Struct
+
 from usher import errors, model, paths, quantities
 from usher.policy.mutation import editing, pod_fields
 from usher.policy.mutation.pod_fields import MOUNTED, mounts_over, place_of_field
@@ -216,107 +218,71 @@ def _present_entry(edit: editing.Edit, pod_set: model.PodSet, field: str, name: 
     return None
 
 
-ON_OBJECT: Final[Mapping[str, Callable[[editing.Edit, model.Workload, paths.Object], str]]] = {
-    "kueueLabel": add_kueue_label,
-    "label": add_label,
-    "gangSetting": add_gang_setting,
-    "lifetime": set_lifetime,
-    "managedBy": set_managed_by,
-}
-ON_POD_SET: Final[Mapping[str, Callable[[editing.Edit, model.PodSet, paths.Object], str]]] = {
-    "toleration": pod_fields.add_toleration,
-    "nodeRequirement": pod_fields.add_node_requirement,
-    "schedulerName": pod_fields.set_scheduler_name,
-    "priorityClass": pod_fields.set_priority_class,
-    "annotation": pod_fields.add_annotation,
-    "ownLabel": pod_fields.add_own_label,
-    "network": pod_fields.add_network,
-    "recipe": add_recipe,
-    "gracePeriod": pod_fields.set_grace_period,
-}
-ON_CONTAINER: Final[Mapping[str, Callable[[editing.Edit, model.Container, model.PodSet, paths.Object], str]]] = {
-    "environment": pod_fields.add_environment,
-    "enforcedEnvironment": pod_fields.enforce_environment,
-    "mount": pod_fields.add_mount,
-    "resource": pod_fields.add_resource,
-    "request": pod_fields.add_request,
-    "capability": pod_fields.add_capability,
-    "claim": add_claim,
-    "preStop": pod_fields.add_pre_stop,
-}
+class Strategy(Struct, frozen=True):
+    """How an intent about a field is applied: one of the three functions, by the place of the value."""
 
-IN_METADATA: Final = frozenset({"annotation", "network", "recipe"})
-"""Fields of intents that change the metadata of a pod template."""
+    words: str
+    """The name of the field in messages."""
+    needs: set[str]
+    """The required keys of a value; other keys are passed on unchanged."""
+    identity: tuple[str, ...] = ()
+    """The keys that identify a value; intents with the same place, field and identity must agree."""
+    on_object: Callable[[editing.Edit, model.Workload, paths.Object], str] | None = None
+    on_pod_set: Callable[[editing.Edit, model.PodSet, paths.Object], str] | None = None
+    on_container: Callable[[editing.Edit, model.Container, model.PodSet, paths.Object], str] | None = None
+    in_metadata: bool = False
+    """Whether it changes the metadata of a pod template."""
 
-IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {
-    "kueueLabel": ("key",),
-    "label": ("key",),
-    "gangSetting": ("setting",),
-    "lifetime": ("setting",),
-    "toleration": ("key", "operator", "value", "effect"),
-    "nodeRequirement": ("key",),
-    "annotation": ("key",),
-    "ownLabel": ("key",),
-    "network": ("name",),
-    "recipe": (),
-    "environment": ("name",),
-    "enforcedEnvironment": ("name",),
-    "mount": ("mountPath",),
-    "resource": ("name",),
-    "request": ("name",),
-    "capability": ("name",),
-    "claim": ("name",),
-}
-"""The keys that identify a value of a field; intents with the same place, field and identity must agree."""
 
-NEEDED: Final[Mapping[str, set[str]]] = {
-    "kueueLabel": {"key", "value"},
-    "label": {"key", "value"},
-    "gangSetting": {"setting", "value"},
-    "lifetime": {"setting", "seconds"},
-    "managedBy": {"name"},
-    "toleration": {"key", "effect"},
-    "nodeRequirement": {"key", "operator"},
-    "schedulerName": {"name"},
-    "priorityClass": {"name"},
-    "annotation": {"key", "value"},
-    "ownLabel": {"key", "value"},
-    "network": {"name"},
-    "recipe": {"recipe", "containers"},
-    "gracePeriod": {"seconds"},
-    "environment": {"name"},
-    "enforcedEnvironment": {"name"},
-    "mount": {"volume", "mountPath"},
-    "resource": {"name", "amount"},
-    "request": {"name", "amount"},
-    "capability": {"name"},
-    "claim": {"name", "template"},
-    "preStop": {"command"},
+STRATEGIES: Final[Mapping[str, Strategy]] = {
+    "kueueLabel": Strategy("label for Kueue", needs={"key", "value"}, identity=("key",), on_object=add_kueue_label),
+    "label": Strategy("label", needs={"key", "value"}, identity=("key",), on_object=add_label),
+    "gangSetting": Strategy("gang", needs={"setting", "value"}, identity=("setting",), on_object=add_gang_setting),
+    "lifetime": Strategy("time to live", needs={"setting", "seconds"}, identity=("setting",), on_object=set_lifetime),
+    "managedBy": Strategy("managedBy", needs={"name"}, on_object=set_managed_by),
+    "toleration": Strategy(
+        "toleration",
+        needs={"key", "effect"},
+        identity=("key", "operator", "value", "effect"),
+        on_pod_set=pod_fields.add_toleration,
+    ),
+    "nodeRequirement": Strategy(
+        "required node affinity",
+        needs={"key", "operator"},
+        identity=("key",),
+        on_pod_set=pod_fields.add_node_requirement,
+    ),
+    "schedulerName": Strategy("schedulerName", needs={"name"}, on_pod_set=pod_fields.set_scheduler_name),
+    "priorityClass": Strategy("priorityClassName", needs={"name"}, on_pod_set=pod_fields.set_priority_class),
+    "annotation": Strategy(
+        "annotation", needs={"key", "value"}, identity=("key",), on_pod_set=pod_fields.add_annotation, in_metadata=True
+    ),
+    "ownLabel": Strategy(
+        "label of the template", needs={"key", "value"}, identity=("key",), on_pod_set=pod_fields.add_own_label
+    ),
+    "network": Strategy(
+        "network", needs={"name"}, identity=("name",), on_pod_set=pod_fields.add_network, in_metadata=True
+    ),
+    "recipe": Strategy("recipe of the fabric", needs={"recipe", "containers"}, on_pod_set=add_recipe, in_metadata=True),
+    "gracePeriod": Strategy("terminationGracePeriodSeconds", needs={"seconds"}, on_pod_set=pod_fields.set_grace_period),
+    "environment": Strategy("env", needs={"name"}, identity=("name",), on_container=pod_fields.add_environment),
+    "enforcedEnvironment": Strategy(
+        "env", needs={"name"}, identity=("name",), on_container=pod_fields.enforce_environment
+    ),
+    "mount": Strategy(
+        "volume", needs={"volume", "mountPath"}, identity=("mountPath",), on_container=pod_fields.add_mount
+    ),
+    "resource": Strategy(
+        "resource limit", needs={"name", "amount"}, identity=("name",), on_container=pod_fields.add_resource
+    ),
+    "request": Strategy(
+        "resource request", needs={"name", "amount"}, identity=("name",), on_container=pod_fields.add_request
+    ),
+    "capability": Strategy("capability", needs={"name"}, identity=("name",), on_container=pod_fields.add_capability),
+    "claim": Strategy("device claim", needs={"name", "template"}, identity=("name",), on_container=add_claim),
+    "preStop": Strategy("preStop", needs={"command"}, on_container=pod_fields.add_pre_stop),
 }
-"""The required keys of a value; other keys are passed on unchanged."""
+"""By the field of an intent."""
 
-WORDS: Final[Mapping[str, str]] = {
-    "kueueLabel": "label for Kueue",
-    "label": "label",
-    "gangSetting": "gang",
-    "lifetime": "time to live",
-    "managedBy": "managedBy",
-    "toleration": "toleration",
-    "nodeRequirement": "required node affinity",
-    "schedulerName": "schedulerName",
-    "priorityClass": "priorityClassName",
-    "annotation": "annotation",
-    "ownLabel": "label of the template",
-    "network": "network",
-    "recipe": "recipe of the fabric",
-    "gracePeriod": "terminationGracePeriodSeconds",
-    "environment": "env",
-    "enforcedEnvironment": "env",
-    "mount": "volume",
-    "resource": "resource limit",
-    "request": "resource request",
-    "capability": "capability",
-    "claim": "device claim",
-    "preStop": "preStop",
-}
-"""The names of the fields in messages."""
+UNSUPPORTED: Final = Strategy("unsupported", needs=set())
+"""That of a field without a strategy, which no place can have."""
