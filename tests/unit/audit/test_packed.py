@@ -54,7 +54,7 @@ def test_a_row_is_found_by_its_first_text() -> None:
     assert (rows.get("uid-350"), rows.get("")) == (None, None)
 
 
-def test_rows_whose_first_texts_have_one_hash_are_told_apart() -> None:
+def test_rows_whose_first_texts_have_one_hash_stay_apart() -> None:
     class Same(str):
         __slots__ = ()
 
