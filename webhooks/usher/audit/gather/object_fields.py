@@ -1,5 +1,6 @@
 """Typed reading of objects that may have any shape, and objects kept small as compressed JSON until they are read."""
 
+import contextlib
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from typing import Final, overload
 import orjson
 from msgspec import Struct
 
-from usher import paths
+from usher import errors, paths, quantities
 from usher.audit.gather.estate import Estate
 from usher.kinds.reading.values import Absence
 
@@ -231,3 +232,10 @@ class Manifests:
         """The kept objects with these uids, at most `MOST`."""
         wanted = [uid for uid in uids if uid in self._kept]
         return {uid: orjson.loads(zlib.decompress(self._kept[uid])) for uid in wanted[:MOST_MANIFESTS]}
+
+
+def whole_quantity(amount: paths.Json) -> int | None:
+    """An amount as a whole number; None for one that cannot be read."""
+    with contextlib.suppress(errors.QuantityError):
+        return max(0, quantities.parse(amount).value)
+    return None
