@@ -22,6 +22,7 @@ _OPERATORS = {
     "lws": "LWS",
     "mpi": "MPI operator",
     "ray": "KubeRay",
+    "rbg": "RoleBasedGroup",
     "trainer": "Kubeflow Trainer",
 }
 

@@ -393,7 +393,7 @@ class Claimable:
         return {name: Amount(number=len(devices)) for name, devices in sorted(found.items()) if devices}
 
     def memory(self, node: str) -> int | None:
-        """The memory of its smallest device in bytes; None if a device has none that is known."""
+        """The memory of its smallest device in bytes; None if the memory of a device is unknown."""
         return min(self._memories.get(node, ()), default=0) or None
 
     def __bool__(self) -> bool:
