@@ -15,7 +15,16 @@ _NAMES = {
     "in-tree": "Kubernetes' scheduler with groups",
 }
 
-_OPERATORS = {"jobset": "JobSet", "lws": "LWS", "mpi": "MPI operator", "ray": "KubeRay", "trainer": "Kubeflow Trainer"}
+_OPERATORS = {
+    "grove": "Grove",
+    "jobset": "JobSet",
+    "kthena": "Kthena",
+    "lws": "LWS",
+    "mpi": "MPI operator",
+    "ray": "KubeRay",
+    "rbg": "RoleBasedGroup",
+    "trainer": "Kubeflow Trainer",
+}
 
 _MARKS = "<!-- runs -->\n", "<!-- /runs -->"
 

@@ -88,3 +88,24 @@ CASES: Final[dict[str, Waiting]] = {
     "a taint of the node": Waiting("nodes", _job("repelled", 1, nodeSelector={"pool": "b"}), []),
     "labels of no node": Waiting("nodes", _job("unmatched", 1, nodeSelector={"pool": "c"}), []),
 }
+
+
+def _volcano_job(name: str, pods: int, gpus: int, *, queue: str = "large", **spec: Any) -> Object:
+    container = builders.container(limits={GPU: gpus}, requests={"cpu": "1", GPU: gpus})
+    template = builders.template(container, restartPolicy="Never", schedulerName="volcano", **spec)
+    job = builders.volcano_job(builders.volcano_task(pod_template=template, replicas=pods), queue=queue)
+    own = {**paths.mapping(job["spec"]), "minAvailable": pods, "schedulerName": "volcano"}
+    return {**job, "metadata": {"name": name, "namespace": NAMESPACE}, "spec": own}
+
+
+VOLCANO_QUEUES: Final[list[Object]] = [
+    queues.volcano_queue("small", state="", gpu=4),
+    queues.volcano_queue("large", state=""),
+]
+VOLCANO: Final[dict[str, Waiting]] = {
+    "more than the capability": Waiting("Volcano", _volcano_job("above-queue", 2, 4, queue="small"), []),
+    "more than the nodes": Waiting("nodes", _volcano_job("above-nodes", 3, 8), []),
+    "a taint of the node": Waiting("nodes", _volcano_job("repelled", 1, 1, nodeSelector={"pool": "b"}), []),
+    "labels of no node": Waiting("nodes", _volcano_job("unmatched", 1, 1, nodeSelector={"pool": "c"}), []),
+}
+"""Jobs of Volcano in these queues, on the same nodes."""

@@ -12,6 +12,7 @@ import yaml
 
 import builders
 import editors
+from builders.existing import existing, running
 from integration.command import usher, write
 from usher import paths
 from usher.config import load
@@ -171,6 +172,51 @@ def test_two_evaluators_with_different_kinds_do_not_mix(tmp_path: Path) -> None:
         decision = evaluator.decide(Request(value=team_job(), namespace="ml-research", place="check"))
         assert decision.workload is not None
         assert [each.count.maximum is not None for each in decision.workload.pod_sets] == [counted]
+
+
+TEMPLATE = {"podTemplate": "spec.template"}
+
+
+def test_what_its_operator_makes_counts_with_it_once(tmp_path: Path) -> None:
+    """A TeamServer makes a Deployment, which makes a ReplicaSet, which makes pods; a TeamRun makes a Job."""
+    described = [
+        {"kind": f"{kind}.{GROUP}", "versions": ["v1"], "makes": [child], "podSets": [{**TEMPLATE, "pods": pods}]}
+        for kind, child, pods in (
+            ("TeamServer", "Deployment.apps", "at(object, 'spec.replicas', 1)"),
+            ("TeamRun", "Job.batch", "2"),
+        )
+    ]
+    prices = {"prices": {"rules": [{"product": "*", "perGpuHour": 3}]}}
+    site = {"apiVersion": "gpu-usher.io/v1alpha1", "kind": "Config", "workloads": described, "audit": prices}
+    config = tmp_path / "usher.yaml"
+    config.write_text(yaml.safe_dump(site))
+    template = builders.template(builders.container(gpus=4))
+
+    def made(kind: str, name: str, **spec: paths.Json) -> paths.Object:
+        value = builders.custom(f"{GROUP}/v1", kind, {"template": template, **spec}, name=name, namespace="ml-research")
+        return existing(value)
+
+    serving, training = made("TeamServer", "chat", replicas=2), made("TeamRun", "llm")
+    deployment = existing(builders.deployment(template, replicas=2, name="chat-d"), owner=serving)
+    replica_set = existing(builders.replica_set(template, replicas=2, name="chat-r"), owner=deployment)
+    job = existing(builders.job(template, name="llm-j", parallelism=2), owner=training)
+    pods = [
+        *(running(f"chat-{each}", 4, owner=replica_set) for each in range(2)),
+        *(running(f"llm-{each}", 4, owner=job) for each in range(2)),
+    ]
+    objects = [serving, training, deployment, replica_set, job, *pods, builders.node("node-0", gpus=24)]
+    dump = write(tmp_path / "dump.yaml", *objects)
+
+    found = usher("audit", dump, "--config", config, "--format", "json").json
+    queued = usher("queue", dump, "--config", config, "--facts", dump, "--format", "json").json
+
+    assert [(each["subject"]["kind"], each["gpus"], each["usage"]["costPerHour"]) for each in found["workloads"]] == [
+        ("TeamRun", 8, 24),
+        ("TeamServer", 8, 24),
+    ]
+    summary = found["summary"]
+    assert (summary["gpusAllocated"], summary["gpusFree"], summary["costPerHourFree"]) == (16, 8, 24)
+    assert [each["kind"] for each in queued["workloads"]] == ["TeamServer", "TeamRun"]
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "kinds-of-your-own.md"

@@ -25,6 +25,9 @@ class Way(NamedTuple):
     offers: Mapping[str, int]
     pods: Sequence[tuple[Mapping[str, Any], Fraction]]
     annotations: Mapping[str, str] = {}
+    devices: Sequence[Mapping[str, Any]] = ()
+    """The devices that its driver offers; by default a board each, on nodes that offer no resources."""
+    counters: Sequence[Mapping[str, Any]] = ()
 
 
 def _resources(amount: int, name: str = "nvidia.com/gpu") -> Mapping[str, Any]:
@@ -35,8 +38,31 @@ def _annotations(**values: str) -> Mapping[str, Any]:
     return {"annotations": values}
 
 
-def _claim(name: str) -> Mapping[str, Any]:
-    return {"claim": name}
+def _claim(*devices: str, of: str = "gpu.nvidia.com", name: str = "", **request: Any) -> Mapping[str, Any]:
+    """A claim of some devices; `name` is the one that several pods share."""
+    return {"claim": devices, "class": of, "name": name, "request": {"count": len(devices), **request}}
+
+
+def _board(name: str, **more: Any) -> Mapping[str, Any]:
+    capacity = {"memory": {"value": "80Gi"}}
+    return {"name": name, "attributes": {"type": {"string": "gpu"}}, "capacity": capacity, **more}
+
+
+def _mig(name: str, profile: str) -> Mapping[str, Any]:
+    """A part of the board with a name's beginning, as the driver offers it beside the whole board."""
+    attributes = {"type": {"string": "mig"}, "profile": {"string": profile}}
+    used = {"counterSet": name.partition("-mig")[0], "counters": {"memory": {"value": "40Gi"}}}
+    memory = {"memory": {"value": "40Gi"}}
+    return {"name": name, "attributes": attributes, "capacity": memory, "consumesCounters": [used]}
+
+
+def _with_profile(profile: str) -> Mapping[str, Any]:
+    expression = f"device.attributes['gpu.nvidia.com'].profile == '{profile}'"
+    return {"selectors": [{"cel": {"expression": expression}}]}
+
+
+def _memory(amount: str) -> Mapping[str, Any]:
+    return {"capacity": {"requests": {"memory": amount}}}
 
 
 def _sliced(replicas: int, boards: int, *, strategy: str = "time-slicing") -> Mapping[str, str]:
@@ -142,7 +168,44 @@ _WAYS: Final = {
         {"amd.com/cpx_nps1": 24},
         [(_resources(3, "amd.com/cpx_nps1"), Fraction(1, 2))],
     ),
-    "claims": Way(2, {"nvidia.com/gpu.count": "2"}, {}, [(_claim("one"), Fraction(1))]),
+    "claims": Way(2, {"nvidia.com/gpu.count": "2"}, {}, [(_claim("gpu-0"), Fraction(1))]),
+    "claims of several boards": Way(
+        8, {}, {}, [(_claim("gpu-0", "gpu-1"), Fraction(2)), (_claim("gpu-2", "gpu-3", "gpu-4"), Fraction(3))]
+    ),
+    "a claim that pods share": Way(
+        2, {}, {}, [(_claim("gpu-0", name="shared"), Fraction(1)), (_claim("gpu-0", name="shared"), Fraction(0))]
+    ),
+    "shares of boards by capacity": Way(
+        2,
+        {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB"},
+        {},
+        [
+            (_claim("gpu-0", **_memory("20Gi")), Fraction(1, 4)),
+            (_claim("gpu-0", **_memory("40Gi")), Fraction(1, 2)),
+            (_claim("gpu-1", **_memory("10Gi")), Fraction(1, 8)),
+        ],
+        devices=[_board(f"gpu-{each}", allowMultipleAllocations=True) for each in range(2)],
+    ),
+    "MIG by claims": Way(
+        2,
+        {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB"},
+        {},
+        [
+            (_claim("gpu-0-mig-0", of="mig.nvidia.com", **_with_profile("3g.40gb")), Fraction(1, 2)),
+            (_claim("gpu-0-mig-1", of="mig.nvidia.com", **_with_profile("3g.40gb")), Fraction(1, 2)),
+        ],
+        devices=[
+            *(
+                _board(
+                    f"gpu-{board}",
+                    consumesCounters=[{"counterSet": f"gpu-{board}", "counters": {"memory": {"value": "80Gi"}}}],
+                )
+                for board in range(2)
+            ),
+            *(_mig(f"gpu-{board}-mig-{part}", "3g.40gb") for board in range(2) for part in range(2)),
+        ],
+        counters=[{"name": f"gpu-{board}", "counters": {"memory": {"value": "80Gi"}}} for board in range(2)],
+    ),
 }
 
 
@@ -160,17 +223,37 @@ def _objects(name: str, way: Way) -> list[Any]:
         }
     ]
     if not way.offers:
-        devices = [{"name": f"gpu-{each}", "attributes": {"type": {"string": "gpu"}}} for each in range(way.boards)]
-        pool = {"name": name, "generation": 1, "resourceSliceCount": 1}
+        devices = way.devices or [_board(f"gpu-{each}") for each in range(way.boards)]
+        pool = {"name": name, "generation": 1, "resourceSliceCount": 2 if way.counters else 1}
+        about = {"driver": "gpu.nvidia.com", "pool": pool}
+        if way.counters:
+            found.append({
+                "apiVersion": "resource.k8s.io/v1",
+                "kind": "ResourceSlice",
+                "metadata": {"name": f"{name}-counters", "uid": f"uid-counters-{name}"},
+                "spec": {**about, "nodeName": name, "sharedCounters": list(way.counters)},
+            })  # fmt: skip
         found.append({
             "apiVersion": "resource.k8s.io/v1",
             "kind": "ResourceSlice",
             "metadata": {"name": f"{name}-gpu", "uid": f"uid-slice-{name}"},
-            "spec": {"driver": "gpu.nvidia.com", "nodeName": name, "pool": pool, "devices": devices},
+            "spec": {**about, "nodeName": name, "devices": list(devices)},
         })  # fmt: skip
+        found += [_device_class(each) for each in ("gpu", "mig")]
     for index, (asked, _) in enumerate(way.pods):
         found += _pod(f"{name}-{index}", name, asked)
     return found
+
+
+def _device_class(of: str) -> Any:
+    """The class of the driver for whole boards, or for their parts."""
+    expression = f"device.driver == 'gpu.nvidia.com' && device.attributes['gpu.nvidia.com'].type == '{of}'"
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "DeviceClass",
+        "metadata": {"name": f"{of}.nvidia.com", "uid": f"uid-class-{of}"},
+        "spec": {"selectors": [{"cel": {"expression": expression}}]},
+    }
 
 
 def _pod(name: str, node: str, asked: Mapping[str, Any]) -> list[Any]:
@@ -180,14 +263,18 @@ def _pod(name: str, node: str, asked: Mapping[str, Any]) -> list[Any]:
     found: list[Any] = []
     if "claim" in asked:
         container["resources"] = {"claims": [{"name": "gpu"}]}
-        spec["resourceClaims"] = [{"name": "gpu", "resourceClaimName": name}]
-        results = [{"request": "gpu", "driver": "gpu.nvidia.com", "pool": node, "device": "gpu-0"}]
+        claim = f"{node}-{asked['name']}" if asked["name"] else name
+        spec["resourceClaims"] = [{"name": "gpu", "resourceClaimName": claim}]
+        results = [
+            {"request": "gpu", "driver": "gpu.nvidia.com", "pool": node, "device": each} for each in asked["claim"]
+        ]
         used = [{"resource": "pods", "name": name, "uid": f"uid-{name}"}]
+        exactly = {"deviceClassName": asked["class"], **asked["request"]}
         found.append({
             "apiVersion": "resource.k8s.io/v1",
             "kind": "ResourceClaim",
-            "metadata": {"name": name, "namespace": "team", "uid": f"uid-claim-{name}"},
-            "spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com"}}]}},
+            "metadata": {"name": claim, "namespace": "team", "uid": f"uid-claim-{claim}"},
+            "spec": {"devices": {"requests": [{"name": "gpu", "exactly": exactly}]}},
             "status": {"allocation": {"devices": {"results": results}}, "reservedFor": used},
         })  # fmt: skip
     metadata = {"name": name, "namespace": "team", "uid": f"uid-{name}", "creationTimestamp": "2026-01-02T00:00:00Z"}
@@ -222,7 +309,9 @@ def test_the_gpus_and_the_money_of_a_way_to_share_are_those_of_its_boards(name: 
 
 
 def test_a_mixture_of_all_ways_adds_up(tmp_path: Path) -> None:
-    _hold_the_numbers(_audited(tmp_path, _WAYS), [*_WAYS.values()])
+    """But for shares by capacity: they count only where all devices of a class are shared."""
+    ways = {name: way for name, way in _WAYS.items() if name != "shares of boards by capacity"}
+    _hold_the_numbers(_audited(tmp_path, ways), [*ways.values()])
 
 
 _SHOWN: Final = {

@@ -1,6 +1,6 @@
-"""Kueue and the scheduler write into workloads that wait the words that tests/data/waiting.json holds.
+"""Kueue, Volcano and the scheduler write into workloads that wait the words that tests/data/waiting*.json hold.
 
-`USHER_UPDATE_GOLDEN=1` writes it. tests/unit/authorities/test_recorded_words.py compares our reasons with it.
+`USHER_UPDATE_GOLDEN=1` writes them. tests/unit/authorities/test_recorded_words.py compares our reasons with them.
 """
 
 import json
@@ -17,9 +17,10 @@ from e2e.control_plane import control_plane
 from e2e.gpu_nodes import add_nodes
 from unit.policy.agreeing import NAMESPACE
 
-pytestmark = [pytest.mark.oracle, real_controllers.needs("kueue")]
+pytestmark = pytest.mark.oracle
 
 RECORD: Final = Path(__file__).parents[2] / "data" / "waiting.json"
+OF_VOLCANO: Final = RECORD.with_name("waiting-on-volcano.json")
 KUEUE: Final = "kueue.x-k8s.io/v1beta2"
 
 
@@ -46,6 +47,7 @@ def _written(cluster: Cluster, case: waiting.Waiting) -> Object | None:
     return None
 
 
+@real_controllers.needs("kueue")
 def test_controllers_write_the_recorded_words(queueing: Cluster) -> None:
     for each in (one for case in waiting.CASES.values() for one in case.facts):
         queueing.create(each, strict=True)
@@ -78,3 +80,51 @@ def test_controllers_write_the_recorded_words(queueing: Cluster) -> None:
     if os.environ.get("USHER_UPDATE_GOLDEN"):
         RECORD.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n")
     assert document == json.loads(RECORD.read_text())
+
+
+@pytest.fixture(scope="module")
+def volcano(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with control_plane(tmp_path_factory.mktemp("words-of-volcano")) as running, real_controllers.volcano(running):
+        running.ensure_namespace(NAMESPACE)
+        running.wait_for_service_account(NAMESPACE)
+        add_nodes(running, *waiting.NODES)
+        yield running
+
+
+GANG: Final = "tasks in gang unschedulable"
+"""An event of every PodGroup that waits, which says no reason."""
+
+
+def _written_by_volcano(cluster: Cluster, job: str) -> dict[str, list[str]]:
+    """The condition of the pods of a Job, and the events of its PodGroup while it may not have pods."""
+    conditions = {
+        f"{told['type']}={told['status']}, {told['reason']}: {told['message']}"
+        for pod in cluster.objects("Pod", namespace=NAMESPACE)
+        if pod["metadata"]["ownerReferences"][0]["name"] == job and (told := condition(pod, "PodScheduled"))
+    }
+    events = {
+        f"{each['reason']}: {each['message']}"
+        for each in cluster.objects("Event", namespace=NAMESPACE)
+        if each["involvedObject"]["kind"] == "PodGroup" and each["involvedObject"]["name"].startswith(f"{job}-")
+    }
+    return {"conditions": sorted(conditions), "events": sorted(each for each in events if GANG not in each)}
+
+
+@real_controllers.needs("volcano")
+def test_volcano_writes_the_recorded_words(volcano: Cluster) -> None:
+    for each in (*waiting.VOLCANO_QUEUES, *(case.job for case in waiting.VOLCANO.values())):
+        volcano.create(each)
+    found: dict[str, dict[str, list[str]]] = {}
+
+    def all_wait() -> bool:
+        for name, case in waiting.VOLCANO.items():
+            told = _written_by_volcano(volcano, case.job["metadata"]["name"])
+            if any(told.values()):
+                found[name] = told
+        return found.keys() == waiting.VOLCANO.keys()
+
+    wait_until(all_wait, description=f"all of {', '.join(waiting.VOLCANO)} wait", timeout=120)
+    document = {"Volcano": real_controllers.version_of("volcano", "volcano.sh/volcano"), "written": found}
+    if os.environ.get("USHER_UPDATE_GOLDEN"):
+        OF_VOLCANO.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n")
+    assert document == json.loads(OF_VOLCANO.read_text())

@@ -1,4 +1,4 @@
-"""Our reasons are named by the words that Kueue and the scheduler wrote into the same workloads.
+"""Our reasons are named by the words that Kueue, Volcano and the scheduler wrote into the same workloads.
 
 tests/e2e/own_server/test_words_of_real_controllers.py records them.
 """
@@ -19,7 +19,9 @@ from usher import paths
 from usher.authorities.authority import Section
 from usher.authorities.verdict import Answer
 
-WRITTEN: Final[dict[str, dict[str, str]]] = json.loads((Path(__file__).parents[2] / "data/waiting.json").read_text())[
+DATA: Final = Path(__file__).parents[2] / "data"
+WRITTEN: Final[dict[str, dict[str, str]]] = json.loads((DATA / "waiting.json").read_text())["written"]
+ON_VOLCANO: Final[dict[str, dict[str, list[str]]]] = json.loads((DATA / "waiting-on-volcano.json").read_text())[
     "written"
 ]
 POOLS: Final[paths.Json] = [
@@ -95,3 +97,21 @@ def test_the_written_words_stand_beside_our_reason(name: str) -> None:
     }
 
     assert section_of(case, made).says == (text_of(told),)
+
+
+@pytest.mark.parametrize("name", waiting.VOLCANO)
+def test_a_reason_on_volcano_is_named_by_the_words_that_it_wrote(name: str) -> None:
+    case, told = waiting.VOLCANO[name], ON_VOLCANO[name]
+    facts = [*waiting.NODES, *waiting.VOLCANO_QUEUES]
+    (outlook,), _ = agreeing.looked_at([case.job], facts, pools=POOLS)
+    section = next(each for each in outlook.sections if each.authority == case.authority)
+
+    assert section.answer is Answer.NEVER
+    if told["conditions"]:
+        assert all(re.search(pattern_of(words), told["conditions"][0]) for words in section.called), section.called
+    elif section.authority == "Volcano":
+        words = section.called[0].removeprefix("PodGroup Pending, with the event ")
+        assert told["events"] == [f"{words}: insufficient nvidia.com/gpu"]
+    else:
+        # The plugin overcommit keeps the gang from pods, so no pod has a condition.
+        assert told["events"] == ["Unschedulable: resource in cluster is overused: overused nvidia.com/gpu"]

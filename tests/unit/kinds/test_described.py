@@ -60,6 +60,8 @@ def counts(kind: str, value: paths.Object) -> tuple[dict[str, tuple[int, int | N
         ("largest(at(object, 'spec.none'))", 0),
         ("object.spec.groups[0].name + '-x'", "one-x"),
         ("at(object, 'spec.replicas') >= 3 || false", True),
+        ("entry(at(object, 'spec.least'), 'a', 5) + entry(at(object, 'spec.least'), 'b', 5)", 7),
+        ("entry(at(object, 'spec.none'), 'a', 5) + 1", 6),
     ],
 )
 def test_an_expression_has_the_result_of_cel(text: str, expected: object) -> None:
@@ -68,6 +70,7 @@ def test_an_expression_has_the_result_of_cel(text: str, expected: object) -> Non
             "replicas": 3,
             "size": 4,
             "sizes": [2, 8, 4],
+            "least": {"a": 2},
             "groups": [{"name": "one", "names": ["a"]}, {"name": "two", "names": ["a", "b"]}],
         }
     }
@@ -84,6 +87,14 @@ def test_a_value_of_a_wrong_type_is_unknown_at_its_place_and_its_default_counts(
     assert [(each.path, each.reason) for each in unknowns] == [
         ("/spec/replicas", "expected a whole number, found a string")
     ]
+
+
+@pytest.mark.parametrize("least", [["a"], {"a": "many"}, {"a": {}}, {"a": True}])
+def test_an_unusable_entry_of_a_map_is_unknown_at_its_place(least: paths.Json) -> None:
+    found, unknowns = result("min(entry(at(object, 'spec.least'), 'a', 3), 9)", {"spec": {"least": least}})
+
+    assert found == 3
+    assert [each.path for each in unknowns] == ["/spec/least" if isinstance(least, list) else "/spec/least/a"]
 
 
 def test_a_missing_number_of_a_list_is_unknown_at_its_place() -> None:
@@ -161,7 +172,7 @@ def test_pod_sets_of_one_entry_stand_together_and_some_have_no_bound() -> None:
         ("object.status", "the operator"),
         ("at(object, 'spec' + 'x')", "expected ','|expected '\\)'|before"),
         ("replicas", "unknown name replicas; known are object"),
-        ("sum(1)", "unknown function sum; known are at, has"),
+        ("sum(1)", "unknown function sum; known are at, entry, has"),
         ("max(1)", "takes 2 to 4 values"),
         ("2 *", "ends too early"),
         ("1 1", "does not end before '1'"),

@@ -106,3 +106,13 @@ def test_a_scaling_group_counts_the_cliques_of_its_set() -> None:
     assert unknowns(found) == [
         ("/spec/cliqueNames", "PodCliqueSet ml-research/set is not known here: its pods are not counted")
     ]
+
+
+def test_a_gang_waits_for_the_least_pods_of_one_set() -> None:
+    """Further replicas of the set and of the scaling group are gangs of their own."""
+    engine = clique("engine", scheduler="volcano", replicas=3, minAvailable=2)
+    router = clique("router", scheduler="volcano", replicas=2, gpus=0)
+    several = clique_set(engine, router, groups=[group("g", "engine", replicas=4, minAvailable=2)], replicas=5)
+
+    assert readable_workload(several).gang.minimum == 2 * 2 + 2
+    assert workload(clique_set(engine, replicas=0)).gang.minimum is None

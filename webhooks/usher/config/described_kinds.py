@@ -142,6 +142,9 @@ class DescribedPods(Section):
     least: Expression | None = Field(default=None, description="How few there may become; by default as `pods`.")
     because: Expression | None = Field(default=None, description="Why the number may change, in words.")
     groups: Expression | None = Field(default=None, description="How many groups the pods form that start apart.")
+    together: Expression | None = Field(
+        default=None, description="How many of the pods a group of the operator waits for; by default all pods."
+    )
     in_turns: Expression | None = Field(
         default=None, description="Whether later pods start when earlier ones have ended."
     )

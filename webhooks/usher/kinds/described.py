@@ -25,7 +25,7 @@ COMPILED: Final = _FOLDER / "descriptions.json"
 """All shipped descriptions."""
 
 _EXPRESSIONS: Final = (
-    *("name", "pods", "when", "least", "most", "because", "groups", "in_turns", "later"),
+    *("name", "pods", "when", "least", "most", "because", "groups", "together", "in_turns", "later"),
     *("serves_as", "inherits", "scheduler"),
 )
 """The fields of a pod set with an expression each."""
@@ -128,6 +128,7 @@ class _Pods:
             traits=self._traits(found, scope),
             requests=tuple(self._devices(item, scope.reading)) if self._described.devices else (),
             groups=groups,
+            together=self._number("together", scope, default=0) if "together" in self._runs else None,
             in_turns=self._flag("in_turns", scope),
             later=self._flag("later", scope),
             serves_as=self._work(scope),
@@ -224,6 +225,7 @@ class _Pods:
             path=place.path,
             spec=Place(value.get("spec"), place.path + "/spec"),
             metadata=Place(value.get("metadata"), place.path + "/metadata"),
+            fields=dict.fromkeys(described.without, NOWHERE),
             # A patch may replace what usher would write into the template, so it writes into the pods.
             traits=Traits(changeable=not patched),
         )
@@ -236,7 +238,7 @@ class _Pods:
             traits = traits._replace(ranks_inherit_environment=False)
         named = self._text("scheduler", scope)
         spec = found.spec.value if isinstance(found.spec.value, dict) else {}
-        own = spec.get("schedulerName")
+        own = None if "schedulerName" in found.fields else spec.get("schedulerName")
         scheduler = own if isinstance(own, str) and own else named
         group = ""
         if self._gang is not None:

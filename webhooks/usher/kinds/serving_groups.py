@@ -45,6 +45,8 @@ class _Scaled(NamedTuple):
     name: str
     made: model.Count
     replicas: int
+    least: int
+    """How many of them the gang waits for."""
 
 
 def _pod_clique_set(clique_set: Object, reading: Reading) -> Iterator[Template]:
@@ -55,11 +57,13 @@ def _pod_clique_set(clique_set: Object, reading: Reading) -> Iterator[Template]:
     units = _units(template.get("podCliqueScalingGroups"), reading)
     for path, clique in reading.items(template.get("cliques"), _CLIQUES):
         name = reading.text(clique.get("name"), path + "/name")
-        unit = units.get(name) or _Scaled(name, ONE, 1)
+        unit = units.get(name) or _Scaled(name, ONE, 1, 1)
         found = _clique(clique, path, name, reading)
         pods = model.Unit(unit.name, found.count.maximum or 0)
+        own, at = reading.mapping(clique.get("spec"), path + "/spec"), path + "/spec/minAvailable"
+        least = unit.least * reading.count(own.get("minAvailable"), at, default=found.count.minimum)
         found = template_times(template_times(found, unit.made), model.Count(minimum=sets, maximum=sets))
-        yield replace(found, unit=pods, groups=max(sets * unit.replicas, 1))
+        yield replace(found, unit=pods, groups=max(sets * unit.replicas, 1), together=least)
 
 
 def _units(value: object, reading: Reading) -> Mapping[str, _Scaled]:
@@ -70,6 +74,7 @@ def _units(value: object, reading: Reading) -> Mapping[str, _Scaled]:
             reading.text(group.get("name"), path + "/name"),
             _count(group, path, "scaleConfig", reading),
             reading.count(group.get("replicas"), path + "/replicas", default=1),
+            reading.count(group.get("minAvailable"), path + "/minAvailable", default=1),
         )
         found.update(dict.fromkeys(reading.texts(group.get("cliqueNames"), path + "/cliqueNames"), unit))
     return found
@@ -193,7 +198,8 @@ def _roles(spec: Object, path: str, annotations: Mapping[str, str], reading: Rea
         replicas = reading.count(role.get("replicas"), at + "/replicas", default=1)
         made = _times(role, replicas, at, reading)
         for each in _pods_of_role(role, at, name, holder, reading):
-            yield replace(template_times(each, made), groups=max(replicas, 1))
+            least = replicas * (each.count.minimum if each.together is None else each.together)
+            yield replace(template_times(each, made), groups=max(replicas, 1), together=least)
 
 
 def _times(role: Object, replicas: int, path: str, reading: Reading) -> model.Count:
@@ -305,12 +311,14 @@ def _leader_and_workers(  # noqa: PLR0913 - a base, its patches and what all rol
 
 
 def _components(value: object, path: str, name: str, holder: _Holder, reading: Reading) -> Iterator[Template]:
-    for at, each in reading.items(value, path):
+    """The pods of each component. The operator counts one pod of them all for its PodGroup (GetGroupSize)."""
+    for index, (at, each) in enumerate(reading.items(value, path)):
         size = reading.count(each.get("size"), at + "/size", default=1)
         own = reading.text(each.get("name"), at + "/name")
         base = _Base(Place(each.get("template"), at + "/template"), at + "/template", is_own=True)
         full = "-".join(filter(None, (name, own)))
-        yield _role_template(base, full, model.Count(minimum=size, maximum=size), holder, reading)
+        found = _role_template(base, full, model.Count(minimum=size, maximum=size), holder, reading)
+        yield replace(found, together=min(size, 1) if index == 0 else 0)
 
 
 def _role_template(base: _Base, name: str, count: model.Count, holder: _Holder, reading: Reading) -> Template:

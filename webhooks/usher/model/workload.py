@@ -328,6 +328,8 @@ class PodSet(Struct, frozen=True, kw_only=True):
     """Whether its pods are made only when pods of other sets run, so that no gang may wait for them."""
     groups: int = 1
     """Into how many equal groups its pods are divided: the Jobs of a JobSet, the groups of a LeaderWorkerSet."""
+    together: int | None = None
+    """How many of its pods a PodGroup of the operator waits for; None where its kind does not say."""
     unit: Unit | None = None
     """None in kinds whose model servers use one pod each, and where usher does not know."""
     serves_as: str = ""
@@ -346,8 +348,7 @@ class PodSet(Struct, frozen=True, kw_only=True):
     priority_class_name: str
     runtime_class_name: str
     node_name: str
-    placed: bool = False
-    """Whether it is an existing Pod, whose node the scheduler may have chosen."""
+    placed: bool = False  # whether it is an existing Pod, whose node the scheduler may have chosen
     scheduling_gates: tuple[str, ...]
     scheduling_group: str
     """The PodGroup of Kubernetes that the pods point at."""

@@ -161,6 +161,8 @@ def _gang_of_pods(  # noqa: PLR0913 - all possible reasons for a gang
     formed_by = f"its kind, {kind}" if own.gang_native else _formed_by(pod_sets, metadata)
     if not formed_by and minimum is not None:
         formed_by = model.GANG_IF_CONFIGURED
+    if minimum is None and _made_for(pod_sets):
+        minimum = _together(pod_sets)
     together = [pod_set.count.maximum for pod_set in pod_sets if not pod_set.in_turns]
     several = sum(2 if most is None else most for most in together) > 1
     waiting = own.needs_gang or waits
@@ -193,6 +195,13 @@ def _formed_by(pod_sets: tuple[model.PodSet, ...], metadata: Sequence[Metadata])
 def _is_of_owner(annotations: Mapping[str, str], templates: Sequence[Metadata]) -> bool:
     """Whether these are annotations of an owner, with which Volcano makes a group of several pods."""
     return all(annotations is not each for _, each in templates) and (minimum_of_owner(annotations) or 0) > 1
+
+
+def _together(pod_sets: tuple[model.PodSet, ...]) -> int | None:
+    """How many pods the operator's PodGroup waits for, the smallest where it makes several."""
+    if any(each.together is None for each in pod_sets):
+        return None
+    return sum(min(each.together or 0, each.count.minimum) for each in pod_sets) or None
 
 
 def _made_for(pod_sets: tuple[model.PodSet, ...]) -> str:

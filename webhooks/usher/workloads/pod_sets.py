@@ -359,6 +359,7 @@ def read_pod_set(
         in_turns=template.in_turns,
         later=template.later,
         groups=template.groups,
+        together=template.together,
         unit=template.unit,
         serves_as=template.serves_as,
         labels=reading.strings(metadata.get("labels"), metadata_path + "/labels"),

@@ -67,6 +67,20 @@ def test_a_gang_that_starts_with_a_part_of_its_pods_needs_what_they_take() -> No
     assert shortages(volcano_job(8), volcano_queue(gpu=32), minimum=2) == [("research", GPU, "not all", "64", "32")]
 
 
+def test_a_model_serving_starts_with_the_least_roles_of_one_of_its_sets() -> None:
+    """Kthena makes a PodGroup for each set (pkg/model-serving-controller/podgroupmanager/manager.go)."""
+    template: paths.Object = {"spec": builders.pod_spec(builders.container(gpus=8))}
+    role: paths.Object = {"name": "decode", "replicas": 3, "workerReplicas": 1}
+    role |= {"entryTemplate": template, "workerTemplate": template}
+    roles: paths.Object = {"roles": [role], "gangPolicy": {"minRoleReplicas": {"decode": 2}}}
+    serving = builders.custom(
+        "workload.serving.volcano.sh/v1alpha1", "ModelServing", {"replicas": 2, "template": roles}
+    )
+
+    assert shortages(serving, volcano_queue(gpu=32)) == [("research", GPU, "not all", "96", "32")]
+    assert shortages(serving, volcano_queue(gpu=24)) == [("research", GPU, "never", "32", "24")]
+
+
 def test_tasks_that_wait_for_others_may_run_after_them() -> None:
     template = builders.template(builders.container(gpus=8))
     tasks = [builders.volcano_task(name, template, replicas=1) for name in ("first", "second")]

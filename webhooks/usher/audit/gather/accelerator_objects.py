@@ -10,17 +10,15 @@ ROCm/k8s-device-plugin cmd/k8s-node-labeller/README.md (amd.com/gpu.vram); Intel
 (gpu.intel.com/product); GKE, AKS, EKS, Karpenter, CoreWeave and OCI: their tables of node labels.
 """
 
-import contextlib
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from sys import intern
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from usher import errors, model, paths, quantities
-from usher.accelerators import boards, mig, vocabulary
+from usher import model, paths
+from usher.accelerators import boards, mig
 from usher.accelerators.names import GIB, MIB, PARTS
 from usher.accelerators.vocabulary import Vocabulary
 from usher.audit.gather import object_fields as fields
@@ -233,6 +231,25 @@ class Asked(Struct, frozen=True, kw_only=True):
     """The workload that a similar pod is on its own, maybe of another name; None for a pod without accelerators."""
     tolerations: Sequence[Mapping[str, paths.Json]] = ()
 
+    @property
+    def claims(self) -> frozenset[str]:
+        """The claims that other pods may name too."""
+        pod_sets = () if self.workload is None else self.workload.pod_sets
+        return frozenset(each.claim for pods in pod_sets for each in pods.requests if each.claim)
+
+    def without(self, claims: frozenset[str]) -> "Asked":
+        """Without the devices of some claims."""
+        if self.workload is None or not claims:
+            return self
+        pod_sets = tuple(
+            structs.replace(each, requests=tuple(one for one in each.requests if one.claim not in claims))
+            for each in self.workload.pod_sets
+        )
+        own = structs.replace(self.workload, pod_sets=pod_sets)
+        return Asked(
+            devices=devices.of_workload(own, by_parts=True), memory_profile=self.memory_profile, workload=self.workload
+        )
+
 
 class PodReader:
     """Reads pods."""
@@ -439,39 +456,6 @@ def _whole_number(value: str) -> int:
     return int(value) if value.isascii() and value.isdecimal() and len(value) <= 9 else 0
 
 
-class Claimable:
-    """Counts whole devices. A driver that divides a device offers its parts in addition to the whole."""
-
-    def __init__(self) -> None:
-        self._names: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-        """Names of devices by node and device class; a pool may have several slices."""
-
-    def add(self, value: paths.Object) -> None:
-        spec = paths.mapping(value.get("spec"))
-        driver, node = paths.text(spec.get("driver")), paths.text(spec.get("nodeName"))
-        name = vocabulary.class_of_driver(driver)
-        if name and node:
-            pool = paths.text(paths.mapping(spec.get("pool")).get("name"))
-            self._names[node][name].update(f"{pool}/{device}" for device in _whole_devices(spec.get("devices")))
-
-    def of(self, node: str) -> Devices:
-        """The devices of a node, by device class; empty if no driver offers any."""
-        found: Mapping[str, set[str]] = self._names.get(node, {})
-        return {name: Amount(number=len(devices)) for name, devices in sorted(found.items()) if devices}
-
-    def __bool__(self) -> bool:
-        return bool(self._names)
-
-
-def _whole_devices(devices: paths.Json) -> Iterator[str]:
-    for each in fields.mappings(devices):
-        # v1beta1 has the attributes below `basic`.
-        about = paths.mapping(each.get("basic")) or each
-        kind = paths.mapping(paths.mapping(about.get("attributes")).get("type")).get("string", "gpu")
-        if kind in ("gpu", "amdgpu"):  # NVIDIA and AMD (ROCm/k8s-gpu-dra-driver)
-            yield paths.text(each.get("name"))
-
-
 _GPU: Final = "nvidia.com/gpu"
 _SHARED: Final = "nvidia.com/gpu.shared"
 _AMD_GPU: Final = "amd.com/gpu"
@@ -487,12 +471,15 @@ _SYSTEM: Final = (
 )
 
 
-def read_node(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices | None = None) -> Node | None:
+def read_node(
+    value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices | None = None, memory: int | None = None
+) -> Node | None:
     """A node; None for a node without accelerators.
 
     Args:
         claimable: the devices that drivers offer on it for claims, by device class. They count only if the node reports
             no accelerator as a resource; else a device offered in both ways would count twice.
+        memory: the bytes of each of these, for a node whose labels do not say them.
     """
     metadata, status = paths.metadata(value), paths.mapping(value.get("status"))
     labels = fields.text_entries(metadata.get("labels"))
@@ -504,7 +491,7 @@ def read_node(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices
     if not registered:
         shared_by = offers
     counted = len(nodes.boards_of_volcano(annotations)) or _whole_number(labels.get(node_pools.GPU_COUNT, ""))
-    virtual = (_whole_quantity(reported.get(_VIRTUAL)) or 0) // counted if counted else 0
+    virtual = (fields.whole_quantity(reported.get(_VIRTUAL)) or 0) // counted if counted else 0
     capacity = _devices(status.get("capacity"), vocabulary, offers=offers, partition=partition, virtual=virtual)
     allocatable = _devices(status.get("allocatable"), vocabulary, offers=offers, partition=partition, virtual=virtual)
     if not any(capacity.values()) and not any(allocatable.values()):
@@ -521,7 +508,7 @@ def read_node(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices
         allocatable=allocatable,
         product=read_product(labels),
         capacity_type=read_capacity_type(labels),
-        memory=read_memory(labels) or (min(boards) * 2**20 if boards and all(boards) else None),
+        memory=read_memory(labels) or (min(boards) * 2**20 if boards and all(boards) else memory),
         shared_by=shared_by,
         partition=partition,
         ready=_ready(status),
@@ -540,7 +527,7 @@ def _offers(labels: Labels, capacity: paths.Object, registered: int) -> int:
 
     Time slicing, MPS and HAMi offer a device many times. The label with the number of boards counts each once.
     """
-    reported = _whole_quantity(capacity.get(_GPU)) or 0
+    reported = fields.whole_quantity(capacity.get(_GPU)) or 0
     if registered:
         return max(1, reported // registered)
     counted = _whole_number(labels.get(node_pools.GPU_COUNT, ""))
@@ -590,11 +577,5 @@ def _numbers(value: paths.Json, vocabulary: Vocabulary) -> Mapping[str, int]:
     return {
         name: number
         for name, amount in paths.mapping(value).items()
-        if vocabulary.contains(name) and (number := _whole_quantity(amount)) is not None
+        if vocabulary.contains(name) and (number := fields.whole_quantity(amount)) is not None
     }
-
-
-def _whole_quantity(amount: paths.Json) -> int | None:
-    with contextlib.suppress(errors.QuantityError):
-        return max(0, quantities.parse(amount).value)
-    return None

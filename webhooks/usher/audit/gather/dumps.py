@@ -75,7 +75,7 @@ class Gaps:
             yield Note(
                 source="resourceslices.resource.k8s.io",
                 reason=f"{pods} devices, and the devices of nodes are not in the files: they count in no number; add "
-                "resourceslices,resourceclaims,resourceclaimtemplates to the dump",
+                "deviceclasses,resourceslices,resourceclaims,resourceclaimtemplates to the dump",
             )
 
 

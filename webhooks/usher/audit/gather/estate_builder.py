@@ -20,8 +20,8 @@ from msgspec.structs import replace
 from usher import model, paths
 from usher.audit.gather import accelerator_objects
 from usher.audit.gather import object_fields as fields
-from usher.audit.gather.accelerator_objects import Claimable
 from usher.audit.gather.estate import ENDED, WHOLE, Estate, Missing, Node, Pod, Scope, Workload
+from usher.audit.gather.gpus import Claimable
 from usher.audit.gather.needed_inputs import RESOURCE_SLICE, Wanted
 from usher.audit.gather.object_fields import Manifests, Packed, PackedRows
 from usher.authorities.knowledge import Knowledge
@@ -169,6 +169,8 @@ class Gathered(Struct):
     """The uids of the workloads that have run to their end."""
     held: dict[str, Held] = field(default_factory=dict)
     """Pods with accelerators by uid, so that a pod that is read twice counts once."""
+    claims: dict[str, str] = field(default_factory=dict)
+    """The uid of the first pod of each claim, by which its devices count."""
     others: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Number of pods without accelerators, by the uid of the owner that they name and their namespace."""
     objects: dict[Key, Packed | Absence] = field(default_factory=dict)
@@ -485,7 +487,10 @@ class EstateBuilder:
             namespace = intern(paths.text(paths.metadata(value).get("namespace")))
             self._gathered.others.update([(owner, namespace)] if owner else [])
             return
-        found = accelerator_objects.pod_of(value, asked)
+        uid = paths.text(paths.metadata(value).get("uid"))
+        taken = self._gathered.claims
+        others = frozenset(each for each in asked.claims if taken.setdefault(each, uid) != uid)
+        found = accelerator_objects.pod_of(value, asked.without(others))
         alone = None
         if not self._gathered.trees.owner(owner, found.namespace) and asked.alone is not None:
             alone = self._alone(value, asked.alone, found)
@@ -549,8 +554,11 @@ class EstateBuilder:
                 name: replace(each, offered_twice=tuple(gathered.claimable.of(name))) for name, each in found.items()
             }
         for value in gathered.plain_nodes if gathered.claimable else ():
-            claimable = gathered.claimable.of(paths.text(paths.metadata(value).get("name")))
-            node = accelerator_objects.read_node(value, self._known.vocabulary_of_cluster, claimable=claimable)
+            name = paths.text(paths.metadata(value).get("name"))
+            claimable, memory = gathered.claimable.of(name), gathered.claimable.memory(name)
+            node = accelerator_objects.read_node(
+                value, self._known.vocabulary_of_cluster, claimable=claimable, memory=memory
+            )
             if node is not None:
                 found[node.name] = node
         return tuple(found[name] for name in sorted(found))

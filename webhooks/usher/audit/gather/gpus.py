@@ -17,12 +17,13 @@ from typing import Final
 
 from msgspec import Struct
 
+from usher import paths
 from usher.accelerators import boards, mig, names, vocabulary
 from usher.accelerators.mig import Board
 from usher.accelerators.names import PARTS, WHOLE_GPUS, Known, Unit
-from usher.audit.gather import estate
+from usher.audit.gather import estate, object_fields
 from usher.audit.gather.estate import Estate, Node, Pod, Workload
-from usher.check.devices import SHARES, SLICES, Devices
+from usher.check.devices import SHARES, SLICES, Amount, Devices
 from usher.config import selection
 from usher.config.models import PriceRule, Prices
 from usher.workloads.pod_sets import MEMORY_OF
@@ -361,3 +362,48 @@ def price_problems(prices: Prices, seen: Iterable[NodeType]) -> Iterator[str]:
     if missing:
         names = sorted({f"{each.product or 'GPUs of unknown product'} ({each.capacity_type})" for each in missing})
         yield f"audit.prices has no price for {', '.join(names)}: these GPU-hours count as not priced"
+
+
+class Claimable:
+    """Counts whole devices. A driver that divides a device offers its parts in addition to the whole."""
+
+    def __init__(self) -> None:
+        self._names: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        """Names of devices by node and device class; a pool may have several slices."""
+        self._memories: defaultdict[str, set[int]] = defaultdict(set)
+        """The memory of these devices in bytes by node; 0 for one that its driver does not say."""
+
+    def add(self, value: paths.Object) -> None:
+        spec = paths.mapping(value.get("spec"))
+        driver, node = paths.text(spec.get("driver")), paths.text(spec.get("nodeName"))
+        name = vocabulary.class_of_driver(driver)
+        if name and node:
+            pool = paths.text(paths.mapping(spec.get("pool")).get("name"))
+            for each, about in _whole_devices(spec.get("devices")):
+                self._names[node][name].add(f"{pool}/{each}")
+                memory = paths.mapping(about.get("capacity")).get("memory")
+                size = object_fields.whole_quantity(
+                    paths.mapping(memory).get("value") if isinstance(memory, dict) else memory
+                )
+                self._memories[node].add(size or 0)
+
+    def of(self, node: str) -> Devices:
+        """The devices of a node, by device class; empty if no driver offers any."""
+        found: Mapping[str, set[str]] = self._names.get(node, {})
+        return {name: Amount(number=len(devices)) for name, devices in sorted(found.items()) if devices}
+
+    def memory(self, node: str) -> int | None:
+        """The memory of its smallest device in bytes; None if the memory of a device is unknown."""
+        return min(self._memories.get(node, ()), default=0) or None
+
+    def __bool__(self) -> bool:
+        return bool(self._names)
+
+
+def _whole_devices(devices: paths.Json) -> Iterator[tuple[str, paths.Object]]:
+    for each in object_fields.mappings(devices):
+        # v1beta1 has the attributes below `basic`.
+        about = paths.mapping(each.get("basic")) or each
+        kind = paths.mapping(paths.mapping(about.get("attributes")).get("type")).get("string", "gpu")
+        if kind in ("gpu", "amdgpu"):  # NVIDIA and AMD (ROCm/k8s-gpu-dra-driver)
+            yield paths.text(each.get("name")), about

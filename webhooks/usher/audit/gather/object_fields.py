@@ -1,6 +1,7 @@
 """Typed reading of objects that may have any shape, and objects kept small as compressed JSON until they are read."""
 
 import bisect
+import contextlib
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Final, TypeVar, overload
 import orjson
 from msgspec import Struct
 
-from usher import paths
+from usher import errors, paths, quantities
 from usher.audit.gather.estate import Estate
 from usher.kinds.reading.values import Absence
 
@@ -283,3 +284,10 @@ class Manifests:
         wanted = [uid for uid in uids if uid in self._kept]
         kept = ((uid, *self._kept[uid]) for uid in wanted[:MOST_MANIFESTS])
         return {uid: orjson.loads(zlib.decompressobj(zdict=first).decompress(pack)) for uid, first, pack in kept}
+
+
+def whole_quantity(amount: paths.Json) -> int | None:
+    """An amount as a whole number; None for one that cannot be read."""
+    with contextlib.suppress(errors.QuantityError):
+        return max(0, quantities.parse(amount).value)
+    return None

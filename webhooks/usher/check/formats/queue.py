@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal, NamedTuple, TextIO
 from pydantic import BeforeValidator
 from rich.text import Text
 
-from usher import model, quantities
+from usher import model, paths, quantities
 from usher.authorities.authority import Balance as OutlookBalance
 from usher.authorities.authority import Holding, Outlook
 from usher.authorities.authority import Rank as OutlookRank
@@ -22,6 +22,7 @@ from usher.check.formats import json_report, wording
 from usher.check.formats.lines import Lines, Row
 from usher.check.formats.wording import readable_number, readable_range
 from usher.cluster.facts.store import Store
+from usher.kinds import registry
 from usher.kinds.reading import values as reading_values
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
@@ -396,6 +397,12 @@ class QueueOutlook(json_report.Shape):
     workloads: list[Workload]
 
 
+def _uid_of_maker(value: paths.Object) -> str:
+    """The uid of an object of a kind that makes pods; else empty."""
+    key = paths.text(value.get("apiVersion")).rpartition("/")[0], paths.text(value.get("kind"))
+    return paths.text(paths.metadata(value).get("uid")) if key in registry.PODS else ""
+
+
 def outlooks_of(
     batches: Iterable[Batch],
     evaluator: Evaluator,
@@ -404,7 +411,7 @@ def outlooks_of(
     as_written: bool = False,
     facts: Store | None = None,
 ) -> Iterator[tuple[str, Outlook]]:
-    """The outlook of every object that makes pods, with its place.
+    """The outlook of every object that makes pods, with its place. What an object among them made counts with it.
 
     Args:
         batches: the manifests; each batch is applied as a whole.
@@ -418,7 +425,10 @@ def outlooks_of(
         values = [item.value for item in batch.items]
         facts = given.with_applied(values, namespace=namespace)
         objects, outlooks = reading_values.Objects(values, namespace=namespace), Outlooks(evaluator, facts)
+        makers = frozenset(map(_uid_of_maker, values)) - {""}
         for item in batch.items:
+            if paths.text(paths.controller_reference(item.value).get("uid")) in makers:
+                continue
             request = Request(value=item.value, namespace=namespace, objects=objects, facts=facts, place="check")
             outlook = outlooks.of(request, as_written=as_written)
             if outlook is not None:

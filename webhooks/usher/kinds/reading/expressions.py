@@ -353,6 +353,19 @@ def _size(given: Sequence[Run]) -> Run:
     return run
 
 
+def _entry(given: Sequence[Run]) -> Run:
+    """`entry(map, key, default)`: the value of an object under a key that is itself a value."""
+
+    def run(scope: Scope) -> Value:
+        holder, key = given[0](scope), scope.text(given[1](scope))
+        if not isinstance(holder, Found):
+            raise UnusableError(f"expected an object, found {_shown(holder)}")
+        found = scope.reading.mapping(holder.value, holder.path).get(key)
+        return Found(found, paths.join(holder.path, key), given[2](scope) if len(given) > 2 else None)
+
+    return run
+
+
 def _has(given: Sequence[Run]) -> Run:
     def run(scope: Scope) -> Value:
         value = given[0](scope)
@@ -401,6 +414,7 @@ def _share(given: Sequence[Run], *, rounded_up: bool = True) -> Run:
 
 
 _FUNCTIONS: Final[Mapping[str, tuple[int, int, Callable[[Sequence[Run]], Run] | None]]] = {
+    "entry": (2, 3, _entry),
     "has": (1, 1, _has),
     "largest": (1, 1, _largest),
     "lower": (1, 1, _lower),

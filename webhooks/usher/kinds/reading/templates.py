@@ -137,6 +137,8 @@ class Template(Struct, frozen=True, kw_only=True):
     """As in `model.PodSet`."""
     groups: int = 1
     """As in `model.PodSet`."""
+    together: int | None = None
+    """As in `model.PodSet`."""
     unit: model.Unit | None = None
     """As in `model.PodSet`."""
     serves_as: str = ""

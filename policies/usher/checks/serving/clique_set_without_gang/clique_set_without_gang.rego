@@ -34,7 +34,7 @@ deny contains object.union(finding, _assumption) if {
 		pod_set.schedulerName in {"", "default-scheduler"}
 	}
 	number := sum([pod_set.pods.minimum | some pod_set in workload.accelerator_pod_sets])
-	number / object.get(grove.clique_set.spec, "replicas", 0) > 1
+	number > object.get(grove.clique_set.spec, "replicas", 0)
 
 	finding := {
 		"path": "",

@@ -19,7 +19,7 @@ test_gpus_on_the_default_scheduler_are_no_gang if {
 }
 
 test_good_ones_pass if {
-	every example in [examples.good_kai, examples.good_one_pod] {
+	every example in [examples.good_kai, examples.good_no_replicas, examples.good_one_pod] {
 		check.deny == set() with input as example
 	}
 }
