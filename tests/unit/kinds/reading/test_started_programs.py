@@ -144,7 +144,7 @@ def test_variables_that_lead_nowhere_are_found(variables: str, remedies: list[st
 
 
 def test_a_user_without_a_name_is_found() -> None:
-    user, args = "securityContext: {runAsUser: 1000}", "args: [--model, Qwen/Qwen3-8B]"
+    user, args = "securityContext: {runAsUser: 1000}", "args: [--model, Qwen/Qwen2.5-7B-Instruct]"
 
     assert _found(f"{{{_VLLM}, {args}}}", spec=user) == [
         "set the variable USER, or run as the user 2000 of newer images"

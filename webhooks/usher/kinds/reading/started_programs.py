@@ -335,7 +335,7 @@ def _words_of(row: Mapping[str, Any], started: _Started) -> tuple[list[str], boo
 
 def _arguments(started: _Started) -> Found:
     """Arguments that a program does not know in its version, that need others, or that a shell would split."""
-    args, name = places.texts_at(started.value, "args[]"), ""
+    args = places.texts_at(started.value, "args[]")
     for entry in _rows("entries") if args and not started.value.get("command") else ():
         if re.search(entry["image"], started.image) and re.fullmatch(entry["first"], args[0]):
             message = (
@@ -353,11 +353,9 @@ def _arguments(started: _Started) -> Found:
                 yield from _argument(started, row, word, version, direct=direct)
             if direct and not started.value.get("command"):
                 yield from words_without_shell(started.value, started.path)
-            name = row["name"]
-            yield from _combinations(started, name, " ".join(own), version)
+            yield from _combinations(started, row["name"], " ".join(own), version)
             yield from _values(started, row, " ".join(own))
-    if not name:
-        yield from _combinations(started, "", started.words, ())
+    yield from _combinations(started, "", started.words, _version_of(started.image))
 
 
 def _is_script(words: list[str], index: int) -> bool:
@@ -421,21 +419,28 @@ def _combinations(started: _Started, program: str, text: str, version: _Version)
     variables = [f"{name}={value}" for name, value in started.variables.items()]
     given = " ".join([started.words, *variables, *(f"mount={folder}" for folder, _, _ in started.mounts())])
     for rule in _rows("arguments"):
-        first, limit = (_number_of(each, text) for each in rule.get("above", ("(?!)", "(?!)")))
+        numbers = [_number_of(each, text) for each in (*rule.get("above", ()), *rule.get("below", ()))]
         found = re.search(rule.get("has", ""), given) if rule.get("program", "") == program else None
         if (
             found is None
             or ("from" in rule and version < _version(rule["from"]))
+            or ("before" in rule and not () < version < _version(rule["before"]))
             or ("lacks" in rule and (not started.whole or re.search(rule["lacks"], given)))
             or (rule.get("user") and not user)
             or (rule.get("host") and started.spec.get("hostNetwork") is not True)
             or not re.search(rule.get("image", ""), started.image)
-            or ("above" in rule and (first is None or limit is None or first < limit))
+            or (numbers and not _is_out_of_order(numbers, "below" in rule))
         ):
             continue
         word = found[found.lastindex or 0][:80]
-        remedy = rule["remedy"].format(word=word)
-        yield misread(started.find(word or "-"), rule["text"].format(word=word), remedy, "argument")
+        said, remedy = (rule[each].format(word=word, before=rule.get("before")) for each in ("text", "remedy"))
+        yield misread(started.find(word or "-"), said, remedy, "argument")
+
+
+def _is_out_of_order(numbers: Sequence[int | None], is_below: bool) -> bool:  # noqa: FBT001 - which of two orders is wrong
+    """Whether the first of two numbers is below the second one, or else not below it."""
+    first, second = numbers
+    return first is not None and second is not None and (first < second) is is_below
 
 
 def _values(started: _Started, row: Mapping[str, Any], text: str) -> Found:
