@@ -83,6 +83,15 @@ def wrong_values(value: paths.Object, key: tuple[str, str]) -> Iterator[model.Un
                 yield replace(found, path=paths.join("/data", each.key), text=said)
 
 
+def wrong_pods(value: paths.Object, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
+    """As `wrong_values`, by the rows of the kind `pods`, which see a pod template of any kind as a Pod."""
+    for _, path, _ in specs:
+        if path.endswith("/spec"):
+            above = path.removesuffix("/spec")
+            for found in _wrong_values(paths.mapping(paths.resolve(value, above)), "pods"):
+                yield replace(found, path=above + found.path)
+
+
 def _wrong_values(value: paths.Object, kind: str) -> Iterator[model.UnreadKey]:
     for row in _wrong_rows().get(kind, ()):
         # Conditions about the whole object are asked once, so that the cost stays linear in the parts.
