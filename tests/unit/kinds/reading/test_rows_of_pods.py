@@ -5,7 +5,10 @@ from typing import Any
 import pytest
 import yaml
 
-from usher.kinds.reading import controller_rules, refused_values, value_forms
+from usher.config import models
+from usher.kinds.reading import controller_rules, pod_templates, refused_values, value_forms
+from usher.kinds.reading.values import Objects
+from usher.policy import assembly
 
 _Json = dict[str, Any]
 
@@ -41,6 +44,14 @@ _RESTORED = (
     "metadata: {labels: {nvidia.com/snapshot-is-restore-target: 'true'}}, "
     "command: [sleep, infinity], startupProbe: {%s}"
 )
+_FOLDER = (
+    "pod: {securityContext: {runAsUser: 1000, fsGroup: 1000}, "
+    "volumes: [{name: v, hostPath: {path: /data, type: DirectoryOrCreate}}]}"
+)
+_OWNER = (
+    "make the folder on the nodes for this user, change its owner in an init container, or use a PersistentVolumeClaim"
+)
+_SSHD = "command: [/usr/sbin/sshd, -De], securityContext: {capabilities: {drop: [ALL], add: [%s]}}"
 _SET_GROUP = "set securityContext.fsGroup of the pod, for example to 1000, unless the storage opens it to all users"
 _TAG = "write a tag with a version and a system, for example 12.8.1-base-ubuntu24.04"
 _INTERFACE = "write eth0, or set hostNetwork to true, or attach the network by an annotation"
@@ -104,12 +115,39 @@ _WAIT = "let the startupProbe read the file that says that the restore is ready,
         ("{env: [{name: PATH, value: '/opt/bin:/usr/bin'}]}", []),
         (f"{{{_LIBRARIES % '/opt/lib'}}}", ["add /usr/local/nvidia/lib64"]),
         (f"{{{_LIBRARIES % '/opt/lib:/usr/local/nvidia/lib64'}}}", []),
+        (f"{{{_FOLDER}}}", [_OWNER]),
+        (f"{{{_FOLDER.replace('1000', '0')}}}", []),
+        (f"{{{_FOLDER.replace('OrCreate', '')}}}", []),
+        ("{args: ['redis://cache:6379'], pod: {hostNetwork: true}}", ["set dnsPolicy: ClusterFirstWithHostNet"]),
+        ("{args: ['http://localhost:6379'], pod: {hostNetwork: true}}", []),
+        (f"{{{_SSHD % 'IPC_LOCK'}}}", ["add SYS_CHROOT to capabilities.add"]),
+        (f"{{{_SSHD % 'SYS_CHROOT'}}}", []),
         (f"{{{_RESTORED % 'httpGet: {port: 8000}'}}}", [_WAIT]),
         (f"{{{_RESTORED % 'exec: {command: [cat, /snapshot-control/ready]}'}}}", []),
     ],
 )
 def test_a_pod_gets_what_its_image_and_its_node_give(text: str, remedies: list[str]) -> None:
     assert _found(text) == remedies
+
+
+@pytest.mark.parametrize(
+    ("container", "count"),
+    [
+        ("lifecycle: {postStart: {exec: {command: [sh, -c, ollama pull llama3]}}}", 1),
+        ("lifecycle: {postStart: {exec: {command: [sh, -c, 'sleep 5; ollama pull llama3']}}}", 0),
+        (
+            "lifecycle: {postStart: {exec: {command: [sh, -c, 'while ! ollama ps; do sleep 1; done; ollama pull a']}}}",
+            0,
+        ),
+        ("command: [sh, -c, 'ollama serve & ollama pull llama3; wait']", 1),
+        ("command: [sh, -c, 'ollama serve & sleep 5; ollama pull llama3; wait']", 0),
+        ("command: [ollama, serve]", 0),
+    ],
+)
+def test_a_request_to_ollama_before_it_answers_is_found(container: str, count: int) -> None:
+    found = _found(f"{{image: 'ollama/ollama:0.6.0', {container}}}")
+
+    assert found == ["wait for it first: until ollama list; do sleep 1; done"] * count
 
 
 def test_the_place_of_a_finding_is_in_the_template_of_any_kind() -> None:
@@ -131,3 +169,63 @@ def test_the_place_of_a_finding_is_in_the_template_of_any_kind() -> None:
 )
 def test_damaged_pods_raise_nothing(damaged: str) -> None:
     assert _found(damaged) == []
+
+
+_NAMESPACE: _Json = {
+    "apiVersion": "v1",
+    "kind": "Namespace",
+    "metadata": {"name": "llm", "annotations": {"openshift.io/sa.scc.uid-range": "1000700000/10000"}},
+}
+_ACCOUNT: _Json = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "sa", "namespace": "llm"}}
+_BINDING: _Json = {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "RoleBinding",
+    "metadata": {"name": "b", "namespace": "llm"},
+    "subjects": [{"kind": "ServiceAccount", "name": "sa"}],
+}
+_VLLM = "image: 'vllm/vllm-openai:v0.11.0'"
+_KNOWLEDGE = assembly.embedded(models.Config()).knowledge
+
+
+def _of_users(text: str, *others: _Json) -> list[str]:
+    """The remedies of the findings about the users of a pod beside other objects."""
+    value: _Json = {"apiVersion": "v1", "kind": "Pod", **_template(text)}
+    value["metadata"] = {"name": "p", "namespace": "llm"}
+    found = pod_templates.users_of_namespace(
+        _KNOWLEDGE.workload(value), value_forms.pod_specs(value), Objects([value, *others])
+    )
+    return [each.remedy for each in found]
+
+
+_LEAVE_OUT = "leave runAsUser and fsGroup out, or give the ServiceAccount the SCC nonroot-v2 or anyuid"
+_SET_HOME = "set HOME to a folder of a volume that it can write"
+_OF_ROOT = "set runAsUser, and HOME to a volume"
+
+
+@pytest.mark.parametrize(
+    ("text", "others", "remedies"),
+    [
+        ("{pod: {securityContext: {runAsUser: 1000}}}", [_NAMESPACE], [_LEAVE_OUT]),
+        ("{pod: {securityContext: {fsGroup: 1000}}}", [_NAMESPACE], [_LEAVE_OUT]),
+        ("{securityContext: {runAsUser: 1000709999}}", [_NAMESPACE], []),
+        ("{securityContext: {runAsUser: 1000710000}}", [_NAMESPACE], [_LEAVE_OUT]),
+        ("{pod: {securityContext: {runAsUser: 1000}}}", [], []),
+        ("{pod: {serviceAccountName: sa, securityContext: {runAsUser: 1000}}}", [_NAMESPACE], []),
+        ("{pod: {serviceAccountName: sa, securityContext: {runAsUser: 1000}}}", [_NAMESPACE, _ACCOUNT], [_LEAVE_OUT]),
+        ("{pod: {serviceAccountName: sa, securityContext: {runAsUser: 1000}}}", [_NAMESPACE, _ACCOUNT, _BINDING], []),
+        (f"{{{_VLLM}}}", [_NAMESPACE], [_SET_HOME]),
+        (f"{{{_VLLM}, env: [{{name: HF_HOME, value: /a}}]}}", [_NAMESPACE], [_SET_HOME]),
+        (f"{{{_VLLM}, env: [{{name: HOME, value: /a}}]}}", [_NAMESPACE], []),
+        (f"{{{_VLLM}}}", [], []),
+        ("{image: 'ollama/ollama:0.9.0'}", [_NAMESPACE], [_SET_HOME]),
+        ("{image: 'registry.example.com/app:1'}", [_NAMESPACE], []),
+        (f"{{{_VLLM}, securityContext: {{runAsNonRoot: true}}}}", [], [_OF_ROOT]),
+        (f"{{{_VLLM}, pod: {{securityContext: {{runAsNonRoot: true, runAsUser: 2000}}}}}}", [], []),
+        (f"{{{_VLLM}, pod: {{securityContext: {{runAsNonRoot: true}}}}}}", [_NAMESPACE], [_SET_HOME]),
+        ("{image: 'registry.example.com/app:1', securityContext: {runAsNonRoot: true}}", [], []),
+    ],
+)
+def test_a_pod_runs_as_a_user_that_its_namespace_and_its_image_have(
+    text: str, others: list[_Json], remedies: list[str]
+) -> None:
+    assert _of_users(text, *others) == remedies

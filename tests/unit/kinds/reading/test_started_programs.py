@@ -107,22 +107,17 @@ def test_memory_of_all_ranks_above_the_limit_is_found() -> None:
     assert _found(container.replace("env:", "env: [{name: LMCACHE_LOCAL_CPU, value: 'False'}], e:")) == []
 
 
-@pytest.mark.parametrize(
-    ("container", "count"),
-    [
-        ("lifecycle: {postStart: {exec: {command: [sh, -c, ollama pull llama3]}}}", 1),
-        ("lifecycle: {postStart: {exec: {command: [sh, -c, 'sleep 5; ollama pull llama3']}}}", 0),
-        (
-            "lifecycle: {postStart: {exec: {command: [sh, -c, 'while ! ollama ps; do sleep 1; done; ollama pull a']}}}",
-            0,
-        ),
-        ("command: [sh, -c, 'ollama serve & ollama pull llama3; wait']", 1),
-        ("command: [sh, -c, 'ollama serve & sleep 5; ollama pull llama3; wait']", 0),
-        ("command: [ollama, serve]", 0),
-    ],
-)
-def test_a_request_to_ollama_before_it_answers_is_found(container: str, count: int) -> None:
-    assert len(_found(f"{{image: 'ollama/ollama:0.6.0', {container}}}")) == count
+def test_the_disk_of_each_rank_is_below_the_limit() -> None:
+    container = (
+        "{image: 'lmcache/vllm-openai:v0.3.5', args: [--model, Qwen/Qwen3-32B, --tensor-parallel-size, '4'], "
+        "env: [{name: LMCACHE_MAX_LOCAL_DISK_SIZE, value: '100'}, {name: LMCACHE_LOCAL_DISK, value: 'file:///d/'}], %s}"
+    )
+    mount, volume = "volumeMounts: [{name: v, mountPath: /d}]", "volumes: [{name: v, emptyDir: {sizeLimit: %s}}]"
+
+    assert _found(container % "resources: {limits: {ephemeral-storage: 200Gi}}") == ["set less, or raise the limit"]
+    assert _found(container % mount, spec=f"{{{volume % '200Gi'}}}") == ["set less, or raise the limit"]
+    assert _found(container % mount, spec=f"{{{volume % '500Gi'}}}") == []
+    assert _found(container % mount, spec=f"{{{volume % '[]'}}}") == []
 
 
 @pytest.mark.parametrize(

@@ -164,6 +164,8 @@ class _Beside(NamedTuple):
     """The kind of an object that has this name rightly."""
     anywhere: bool = False
     """Whether the other object may be in another namespace."""
+    beside: str = ""
+    """The kind of a third object that is there too."""
 
 
 @cache
@@ -183,7 +185,9 @@ def _of_row(row: _Beside, value: paths.Object, objects: Objects) -> Found:
     for where, named in at(value, row.at):
         word = str(named.get("name", "")) if isinstance(named, dict) else str(named)
         group, _, kind = row.without.partition(" ")
-        if not meets(named, row.entry) or word in objects.names(group, kind):
+        third, _, of_kind = row.beside.partition(" ")
+        is_alone = bool(row.beside) and not objects.known(third, of_kind)
+        if not meets(named, row.entry) or word in objects.names(group, kind) or is_alone:
             continue
         for group, _, kind in (each.partition(" ") for each in row.others):
             has = {place: pattern.replace("{word}", re.escape(word)) for place, pattern in row.has.items()}

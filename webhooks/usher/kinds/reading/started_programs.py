@@ -1,8 +1,7 @@
 """Boards, models, memory, users and addresses that programs of pods need, and arguments that programs do not take.
 
 Sources: options of programs, `program_names.json`; sizes of tensor parallelism, verify_with_parallel_config of vLLM and
-config.json of each model; memory of each rank, LMCache/LMCache#949; PYTHONHASHSEED, docs.lmcache.ai; postStart runs
-beside the entry point (kubernetes.io, container lifecycle hooks), otwld/ollama-helm#100; names of users,
+config.json of each model; memory of each rank, LMCache/LMCache#949; PYTHONHASHSEED, docs.lmcache.ai; names of users,
 vllm-project/vllm#44548; the address of the side channel, volcano-sh/kthena#503; the launcher of DeepSpeed uses ssh
 (deepspeed.ai, getting started); pods of a StatefulSet in order (kubernetes.io, podManagementPolicy).
 """
@@ -60,11 +59,7 @@ class _Started:
         return int(found[1]) if found else 1
 
     def limit(self, resource: str) -> quantities.Quantity | None:
-        try:
-            given = paths.mapping(paths.mapping(self.value.get("resources")).get("limits")).get(resource)
-            return None if given is None else quantities.parse(given)
-        except errors.QuantityError:
-            return None
+        return _amount(paths.mapping(paths.mapping(self.value.get("resources")).get("limits")).get(resource))
 
     def mounts(self) -> list[tuple[str, str, str]]:
         """The folder, the volume and the place of each mount."""
@@ -74,6 +69,12 @@ class _Started:
             for where, each in found
             if isinstance(each, dict)
         ]
+
+    def size_of_empty_folder(self, path: str) -> quantities.Quantity | None:
+        """The most that the emptyDir takes in which a path is; None without one, or without a size."""
+        names = {name for folder, name, _ in self.mounts() if path and _is_below(path.removeprefix("file://"), folder)}
+        named = [each for each in places.values_at(self.spec, "volumes[]") if paths.mapping(each).get("name") in names]
+        return _amount(next(iter(places.values_at(named, "[].emptyDir.sizeLimit")), None))
 
     def volumes(self, *sources: str) -> set[str]:
         """The names of the volumes of the pod with one of some sources."""
@@ -86,6 +87,13 @@ class _Started:
             if word in each:
                 return where
         return self.path
+
+
+def _amount(given: object) -> quantities.Quantity | None:
+    try:
+        return None if given is None else quantities.parse(given)
+    except errors.QuantityError:
+        return None
 
 
 _TENSOR: Final = r"--tensor[-_]parallel[-_]size|-tp|--tp(?:[-_]size)?|--num[-_]shard"
@@ -196,37 +204,22 @@ def _heads(started: _Started) -> Found:
 
 def _memory(started: _Started) -> Found:
     """Memory of the host that the ranks of a server take, above the limit of the container."""
-    limit, ranks = started.limit("memory"), started.number(_TENSOR) * started.number(_STAGES)
-    if limit is None or re.search(r"--nnodes|-backend[=\s]+ray", started.words):
+    ranks = started.number(_TENSOR) * started.number(_STAGES)
+    if re.search(r"--nnodes|-backend[=\s]+ray", started.words):
         return
     for row in _rows("memory"):
+        what = row.get("of", "memory")
+        limit = started.limit(what) or started.size_of_empty_folder(started.variables.get(row.get("folder", ""), ""))
         option = rf"(?:^|\s){row['name'].replace('-', '[-_]')}[=\s]+[\"']?(\d{{1,6}})(?=[\s.\"']|$)"
         found = re.search(option, started.text)
-        if found is None or re.search(row.get("but", r"(?!)"), started.text):
+        if found is None or limit is None or re.search(row.get("but", r"(?!)"), started.text):
             continue
         each, times = int(found[1]), ranks if row.get("each") else 1
         if quantities.parse(f"{each * times}G") > limit:
             counted = f"for each of {times} ranks, {each * times} GB together," if times > 1 else ""
-            message = f"takes {each} GB of memory by {row['name']} {counted} which is above the limit of its container"
+            message = f"takes {each} GB of {what} by {row['name']} {counted} which is above its limit"
             name = row["name"] if row["name"] in started.variables else found[0].split()[0].partition("=")[0]
             yield misread(started.find(name), message.replace("  ", " "), "set less, or raise the limit", "controller")
-
-
-_PULL: Final = memo.pattern(r"\bollama\s+(?:pull|run|create|cp)\b")
-_WAITS: Final = memo.pattern(r"\b(?:until|while|for|sleep|wait-for|curl|nc|timeout)\b")
-
-
-def _pulls_too_early(started: _Started) -> Found:
-    """Requests to Ollama before it answers: in a hook that runs beside its start, or straight after it."""
-    hook = " ".join(places.texts_at(started.value, "lifecycle.postStart.exec.command[]"))
-    remedy = "wait for it first: until ollama list; do sleep 1; done"
-    if "ollama" in started.image and _PULL.search(hook) and not _WAITS.search(hook):
-        message = "asks Ollama in postStart, which runs beside its start: the hook fails, and the container is ended"
-        yield misread(f"{started.path}/lifecycle/postStart", message, remedy, "controller")
-    after = re.search(r"\bollama\s+serve\s*&(?!&)(.*)", started.words, re.DOTALL)
-    if after and (pull := _PULL.search(after[1])) and not _WAITS.search(after[1][: pull.start()]):
-        message = "asks Ollama straight after its start in the background, when it does not answer yet"
-        yield misread(started.find("ollama serve"), message, remedy, "controller")
 
 
 _NOWHERE: Final = frozenset({"0.0.0.0", "localhost", "127.0.0.1", "::", "::1"})  # noqa: S104 - read in manifests
@@ -495,7 +488,7 @@ def needs_of_programs(key: tuple[str, str], value: paths.Object, specs: Sequence
             if isinstance(container, dict) and _OF_A_PROGRAM.search(str(container)):
                 started = _Started(container, spec, f"{path}/containers/{index}")
                 yield from _without_its_model(started) if key[0] in _DIRECT else ()
-                for rule in (_hidden, _heads, _memory, _pulls_too_early, _without_a_name, _arguments):
+                for rule in (_hidden, _heads, _memory, _without_a_name, _arguments):
                     yield from rule(started)
                 yield from _variables(started, key)
                 yield from _launcher_without_ssh(key, value, started)
