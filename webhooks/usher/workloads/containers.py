@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from usher import memo, model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.kinds.reading import shapes
+from usher.kinds.reading import shapes, started_programs
 from usher.kinds.reading.environment import is_read, of_operator, sources, variables, with_config_maps
 from usher.kinds.reading.templates import ALL_REQUESTING, FIRST, ContainerPlace, Place, Template
 from usher.kinds.reading.values import Reading
@@ -130,6 +130,8 @@ def read_launch(
         parallelism = model_servers.read_parallelism(container, words, path)
     if parallelism is not None and (size := model_servers.model_size(text, container)) is not None:
         parallelism["model"] = size
+        if parallelism["server"] == "vLLM":
+            size.update(started_programs.cache_of(text))
     drains = [int(each) for each in _DRAINS.findall(text)] if "timeout" in text else []
     program = f"{path}/{'command' if command else 'args'}" if _PROGRAM.fullmatch(text) else ""
     name = words[0].strip() if command else ""

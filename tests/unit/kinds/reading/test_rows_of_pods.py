@@ -44,6 +44,8 @@ _RESTORED = (
     "metadata: {labels: {nvidia.com/snapshot-is-restore-target: 'true'}}, "
     "command: [sleep, infinity], startupProbe: {%s}"
 )
+_WEB = "image: 'ghcr.io/open-webui/open-webui:main', env: [{name: OLLAMA_BASE_URL, value: 'http://localhost:11434'}]"
+_LISTENS = "image: 'ollama/ollama:0.9.0', ports: [{containerPort: 11434}], env: [{name: OLLAMA_HOST, value: '%s'}]"
 _FOLDER = (
     "pod: {securityContext: {runAsUser: 1000, fsGroup: 1000}, "
     "volumes: [{name: v, hostPath: {path: /data, type: DirectoryOrCreate}}]}"
@@ -116,6 +118,10 @@ _WAIT = "let the startupProbe read the file that says that the restore is ready,
         (f"{{{_LIBRARIES % '/opt/lib'}}}", ["add /usr/local/nvidia/lib64"]),
         (f"{{{_LIBRARIES % '/opt/lib:/usr/local/nvidia/lib64'}}}", []),
         (f"{{{_FOLDER}}}", [_OWNER]),
+        (f"{{{_WEB}}}", ["write the name of the Service of the server"]),
+        (f"{{{_WEB.replace('localhost', 'ollama')}}}", []),
+        (f"{{{_LISTENS % '127.0.0.1'}}}", ["write 0.0.0.0"]),
+        (f"{{{_LISTENS % '0.0.0.0:11434'}}}", []),
         (f"{{{_FOLDER.replace('1000', '0')}}}", []),
         (f"{{{_FOLDER.replace('OrCreate', '')}}}", []),
         ("{args: ['redis://cache:6379'], pod: {hostNetwork: true}}", ["set dnsPolicy: ClusterFirstWithHostNet"]),

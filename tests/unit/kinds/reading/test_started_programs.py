@@ -166,8 +166,18 @@ def test_ranks_of_a_stateful_set_that_starts_in_order_are_found() -> None:
     assert _found(container.replace("readinessProbe", "other"), "StatefulSet", replicas="2") == []
 
 
-def test_requests_longer_than_knative_allows_are_found() -> None:
-    remedies = _found("{image: a}", "Service", spec="timeoutSeconds: 1800")
-
-    assert remedies == ["set timeoutSeconds to 600, or raise max-revision-timeout-seconds in config-defaults"]
-    assert _found("{image: a}", "Service", spec="timeoutSeconds: 600") == []
+@pytest.mark.parametrize(
+    ("words", "cache"),
+    [
+        ("vllm serve meta-llama/Llama-3.1-8B-Instruct", {"context": 131072, "cache": 17}),
+        ("--model meta-llama/Llama-3.1-8B-Instruct --max-model-len=16384", {"context": 16384, "cache": 2}),
+        ("--model deepseek-ai/DeepSeek-R1-Distill-Qwen-32B", {"context": 131072, "cache": 34}),
+        ("--model meta-llama/Llama-3.1-8B-Instruct --max-model-len auto", {}),
+        ("--model meta-llama/Llama-3.1-8B-Instruct --kv-cache-dtype fp8", {}),
+        ("--model gradientai/Llama-3.1-8B-Instruct-1M", {}),
+        ("--model google/gemma-3-27b-it", {}),
+        ("", {}),
+    ],
+)
+def test_the_cache_of_the_longest_request_is_known_for_common_models(words: str, cache: dict[str, int]) -> None:
+    assert started_programs.cache_of(words) == cache

@@ -201,6 +201,12 @@ _PODS = "{spec: {%scontainers: [{name: c, image: x, %sresources: {limits: {%s: 1
         ),
         ("apps/v1 DaemonSet", _ENGINE % ("hostNetwork: true, ", "localhost:5555"), []),
         ("apps/v1 DaemonSet", _ENGINE % ("", "$(NODE_IP):5555"), []),
+        (
+            "serving.knative.dev/v1 Service",
+            "{spec: {template: {spec: {timeoutSeconds: 1800}}}}",
+            ["set timeoutSeconds to 600, or raise max-revision-timeout-seconds in config-defaults"],
+        ),
+        ("serving.knative.dev/v1 Service", "{spec: {template: {spec: {timeoutSeconds: 600}}}}", []),
     ],
 )  # fmt: skip
 def test_a_row_names_what_a_controller_refuses_and_passes_what_it_takes(

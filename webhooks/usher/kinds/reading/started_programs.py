@@ -465,6 +465,24 @@ def _values(started: _Started, row: Mapping[str, Any], text: str) -> Found:
         yield misread(started.find(str(processes)), message, remedy, "argument")
 
 
+_LENGTH: Final = r"--max[-_]model[-_]len"
+_OTHER_CACHE: Final = memo.pattern(r"rope|overrides|kv[-_]cache[-_]dtype|--config\b|--num-gpu-blocks|\$", re.IGNORECASE)
+
+
+def cache_of(words: str) -> model.CacheSize:
+    """The cache of the longest request of a model that a command of vLLM names: layers, heads and their size are known.
+
+    vLLM does not start if its cache has no room for one request (vllm/v1/core/kv_cache_utils.py).
+    """
+    text = words.lower()
+    row = next((each for each in _rows("caches") if re.search(each["model"], text)), None)
+    given = next((each["tokens"] for each in _rows("contexts") if re.search(each["model"], text)), None)
+    tokens = _number_of(_LENGTH, text) if re.search(_LENGTH, text) else given
+    if row is None or not tokens or _OTHER_CACHE.search(text):
+        return {}
+    return {"context": tokens, "cache": row["bytes"] * tokens // 10**9}
+
+
 def _is_json(text: str) -> bool:
     try:
         orjson.loads(text)
@@ -473,17 +491,9 @@ def _is_json(text: str) -> bool:
     return True
 
 
-_LONGEST: Final = 600  # max-revision-timeout-seconds in config-defaults of Knative, unless somebody raised it
-
-
 def needs_of_programs(key: tuple[str, str], value: paths.Object, specs: Sequence[places.PodSpec]) -> Found:
     """Findings about programs in the pods of an object: their containers do not give what they need."""
     for spec, path, _ in specs:
-        seconds = spec.get("timeoutSeconds") if key == ("serving.knative.dev", "Service") else 0
-        if isinstance(seconds, int) and seconds > _LONGEST:
-            message = f"gives requests {seconds} seconds, and Knative refuses more than {_LONGEST} by default"
-            remedy = "set timeoutSeconds to 600, or raise max-revision-timeout-seconds in config-defaults"
-            yield misread(f"{path}/timeoutSeconds", message, remedy, "controller")
         for index, container in enumerate(paths.elements(spec.get("containers"))):
             if isinstance(container, dict) and _OF_A_PROGRAM.search(str(container)):
                 started = _Started(container, spec, f"{path}/containers/{index}")
