@@ -81,6 +81,23 @@ def wrong_values(value: paths.Object, key: tuple[str, str]) -> Iterator[model.Un
             for found in _wrong_values(each.value, each.reader):
                 said = f"{found.text} (configuration {each.key})"
                 yield replace(found, path=paths.join("/data", each.key), text=said)
+        yield from _unknown_plugins(value)
+
+
+_OF_PICKERS: Final = "schedulingProfiles[].plugins[].pluginRef saturationDetector.pluginRef"
+_ADDED: Final = "max-score-picker"
+"""The plugin that it adds itself."""
+
+
+def _unknown_plugins(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Plugins that the configuration of an endpoint picker uses without defining them (validation.go of its loader)."""
+    for where, text in texts_with_paths(value, "data.*"):
+        given = known_keys.parsed(text) if "EndpointPickerConfig" in text else None
+        defined = {name for each in values_at(given, "plugins[]") for name in texts_at(each, "name type")}
+        for name in texts_at(given, _OF_PICKERS) if defined else ():
+            if name not in defined and name != _ADDED:
+                said = f"chooses endpoints by {name[:80]}, which its plugins do not define, so it does not start"
+                yield misread(where, said, f"add a plugin with the name or the type {name[:80]}", "controller")
 
 
 def wrong_pods(value: paths.Object, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
