@@ -50,6 +50,8 @@ _FOLDER = (
     "pod: {securityContext: {runAsUser: 1000, fsGroup: 1000}, "
     "volumes: [{name: v, hostPath: {path: /data, type: DirectoryOrCreate}}]}"
 )
+_HOME = "volumeMounts: [{name: v, mountPath: /root/.cache/huggingface}]"
+_ELSEWHERE = "mount it elsewhere, and set HOME, or HF_HOME for models of the hub, to that folder"
 _OWNER = (
     "make the folder on the nodes for this user, change its owner in an init container, or use a PersistentVolumeClaim"
 )
@@ -117,6 +119,10 @@ _WAIT = "let the startupProbe read the file that says that the restore is ready,
         ("{env: [{name: PATH, value: '/opt/bin:/usr/bin'}]}", []),
         (f"{{{_LIBRARIES % '/opt/lib'}}}", ["add /usr/local/nvidia/lib64"]),
         (f"{{{_LIBRARIES % '/opt/lib:/usr/local/nvidia/lib64'}}}", []),
+        (f"{{{_HOME}, securityContext: {{runAsUser: 1000}}}}", [_ELSEWHERE]),
+        (f"{{{_HOME}, pod: {{securityContext: {{runAsUser: 1000}}}}}}", [_ELSEWHERE]),
+        (f"{{{_HOME}, pod: {{securityContext: {{runAsUser: 1000}}}}, securityContext: {{runAsUser: 0}}}}", []),
+        (f"{{{_HOME}}}", []),
         (f"{{{_FOLDER}}}", [_OWNER]),
         (f"{{{_WEB}}}", ["write the name of the Service of the server"]),
         (f"{{{_WEB.replace('localhost', 'ollama')}}}", []),

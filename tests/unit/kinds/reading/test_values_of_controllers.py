@@ -49,6 +49,8 @@ _CREATION = (
     "set nodePoolAutoCreation.enabled to true, or label and taint a node pool with cloud.google.com/compute-class"
 )
 _RUNTIME, _SERVED = "serving.kserve.io/v1alpha1 ServingRuntime", "serving.kserve.io/v1beta1 InferenceService"
+_NIM, _START = "apps.nvidia.com/v1alpha1 NIMService", "add the command of the program"
+_SEVERAL = "set volumeAccessMode to ReadWriteMany with a StorageClass that has it"
 _TO_ZERO = (
     "{metadata: {annotations: {serving.kserve.io/deploymentMode: %s, serving.kserve.io/autoscalerClass: %s}}, "
     "spec: {predictor: {minReplicas: 0}}}"
@@ -211,6 +213,10 @@ _PODS = "{spec: {%scontainers: [{name: c, image: x, %sresources: {limits: {%s: 1
         ),
         ("apps/v1 DaemonSet", _ENGINE % ("hostNetwork: true, ", "localhost:5555"), []),
         ("apps/v1 DaemonSet", _ENGINE % ("", "$(NODE_IP):5555"), []),
+        ("v1 Pod", "{spec: {containers: [{image: 'nvidia/cuda:12.8.1-base-ubuntu24.04'}]}}", [_START]),
+        ("v1 Pod", "{spec: {containers: [{image: 'nvidia/cuda:12.8.1-base-ubuntu24.04', args: [a]}]}}", []),
+        (_NIM, "{spec: {replicas: 3, storage: {pvc: {volumeAccessMode: ReadWriteOnce}}}}", [_SEVERAL]),
+        (_NIM, "{spec: {replicas: 1, storage: {pvc: {volumeAccessMode: ReadWriteOnce}}}}", []),
         (_RUNTIME, "{spec: {containers: [{name: vllm}]}}", ["call the container of the server kserve-container"]),
         (_RUNTIME, "{spec: {containers: [{name: proxy}, {name: kserve-container}]}}", []),
         (_RUNTIME, "{spec: {multiModel: true, containers: [{name: triton}]}}", []),
