@@ -11,6 +11,7 @@ from usher.model.workload import (
     NO_GANG_PLACES,
     NO_LIFECYCLE_PLACES,
     AcceleratorRequest,
+    CacheSize,
     Container,
     ContainerType,
     Count,

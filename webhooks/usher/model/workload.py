@@ -114,7 +114,16 @@ class Processes(TypedDict):
     path: str
 
 
-class ModelSize(TypedDict):
+class CacheSize(TypedDict, total=False):
+    """The cache of a model server; empty if it is unknown."""
+
+    context: int
+    """The tokens of the longest request."""
+    cache: int
+    """Gigabytes of the cache for it, rounded down."""
+
+
+class ModelSize(CacheSize):
     """The size of a model, as far as its name tells."""
 
     name: str

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from usher import memo, model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.kinds.reading import shapes
+from usher.kinds.reading import shapes, started_programs
 from usher.kinds.reading.environment import is_read, of_operator, sources, variables, with_config_maps
 from usher.kinds.reading.templates import ALL_REQUESTING, FIRST, ContainerPlace, Place, Template
 from usher.kinds.reading.values import Reading
@@ -129,7 +129,8 @@ def read_launch(
         container = with_config_maps(container, reading)
         parallelism = model_servers.read_parallelism(container, words, path)
     if parallelism is not None and (size := model_servers.model_size(text, container)) is not None:
-        parallelism["model"] = size
+        is_known = parallelism["server"] == "vLLM"
+        parallelism["model"] = {**size, **started_programs.cache_of(text)} if is_known else size
     drains = [int(each) for each in _DRAINS.findall(text)] if "timeout" in text else []
     program = f"{path}/{'command' if command else 'args'}" if _PROGRAM.fullmatch(text) else ""
     name = words[0].strip() if command else ""

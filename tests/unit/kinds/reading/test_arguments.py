@@ -69,6 +69,70 @@ def test_arguments_that_vllm_takes_pass(args: str, version: str) -> None:
     assert _vllm(args, version) == []
 
 
+@pytest.mark.parametrize(
+    ("model", "version", "remedies"),
+    [
+        ("Qwen/Qwen3-8B", "v0.7.3", ["use the image of vLLM 0.8.4 or later"]),
+        ("Qwen/Qwen3-8B", "v0.8.4", []),
+        ("Qwen/Qwen3-VL-8B-Instruct", "v0.10.2", ["use the image of vLLM 0.11.0 or later"]),
+        ("openai/gpt-oss-20b", "v0.9.2", ["use the image of vLLM 0.10.1 or later"]),
+        ("deepseek-ai/DeepSeek-R1", "v0.6.3", ["use the image of vLLM 0.6.6 or later"]),
+        ("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", "v0.6.3", []),
+        ("meta-llama/Llama-4-Scout-17B-16E-Instruct", "latest", []),
+    ],
+)
+def test_a_model_needs_the_version_that_knows_its_architecture(model: str, version: str, remedies: list[str]) -> None:
+    assert _found(f"{{image: 'vllm/vllm-openai:{version}', args: [--model, {model}]}}") == remedies
+
+
+@pytest.mark.parametrize(
+    ("args", "version", "remedies"),
+    [
+        (
+            "--max-model-len=8192, --max-num-batched-tokens=2048",
+            "v0.6.3",
+            ["add --enable-chunked-prefill, or raise --max-num-batched-tokens"],
+        ),
+        ("--max-model-len=8192, --max-num-batched-tokens=8192", "v0.6.3", []),
+        ("--max-model-len=8192, --max-num-batched-tokens=2048", "v0.11.0", []),
+        ("--max-model-len=65536, --max-num-batched-tokens=2048", "v0.6.3", []),
+        (
+            "--max-model-len=8192, --max-num-batched-tokens=2048, --no-enable-chunked-prefill",
+            "v0.11.0",
+            ["remove --no-enable-chunked-prefill, or raise --max-num-batched-tokens"],
+        ),
+        (
+            "--max-num-seqs=512, --max-num-batched-tokens=256",
+            "v0.11.0",
+            ["raise --max-num-batched-tokens, or lower --max-num-seqs"],
+        ),
+        ("--lora-modules, a=/a", "v0.11.0", ["add --enable-lora, and --max-lora-rank for ranks above 16"]),
+        ("--enable-lora, --lora-modules, a=/a", "v0.11.0", []),
+        ("--quantization=awq", "v0.11.0", ["remove --quantization, or name the repository with quantized weights"]),
+        ("--gpu-memory-utilization=90", "v0.11.0", ["write for example 0.9"]),
+        ("--gpu-memory-utilization=1.0", "v0.11.0", []),
+    ],
+)
+def test_arguments_of_vllm_go_together(args: str, version: str, remedies: list[str]) -> None:
+    start = f"{{image: 'vllm/vllm-openai:{version}', args: [--model, Qwen/Qwen2.5-7B-Instruct-1M, {args}]}}"
+
+    assert _found(start) == remedies
+
+
+def test_an_old_ollama_does_not_pull_a_new_model() -> None:
+    pull = "{image: 'ollama/ollama:%s', command: [sh, -c, 'ollama serve & sleep 9; ollama pull gpt-oss:20b']}"
+
+    assert _found(pull % "0.10.1") == ["use a newer image of ollama/ollama"]
+    assert _found(pull % "0.11.0") == []
+
+
+def test_a_pool_of_memory_takes_no_expandable_segments() -> None:
+    variable = ", env: [{name: PYTORCH_CUDA_ALLOC_CONF, value: 'expandable_segments:True'}]"
+
+    assert _vllm("--enable-sleep-mode", more=variable) == ["remove expandable_segments from PYTORCH_CUDA_ALLOC_CONF"]
+    assert _vllm("--dtype=half", more=variable) == []
+
+
 def test_other_servers_and_launchers_have_options_of_their_own() -> None:
     sglang = "command: [python3, -m, sglang.launch_server, --model-path, a/b, --enable_metrics]"
     image = "ghcr.io/huggingface/text-generation-inference:2.0.4"

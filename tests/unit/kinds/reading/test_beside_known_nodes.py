@@ -220,3 +220,89 @@ def test_damaged_objects_are_read_beside_others(damaged: str) -> None:
         broken = f"{{apiVersion: v1, kind: Node, metadata: {{name: n, labels: {damaged}}}, status: {damaged}}}"
 
         assert _found(value, f"{broken}\n---\n{_NETWORK}\n---\n{_KUBEVIRT}") == []
+
+
+_ROUTE = (
+    "{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: r}, "
+    "spec: {rules: [{backendRefs: [{kind: InferencePool, name: qwen%s}]}]}}"
+)
+_POOL = "{apiVersion: inference.networking.%s, kind: InferencePool, metadata: {name: qwen}}"
+_GATEWAY = (
+    "{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: g}, spec: {gatewayClassName: istio}}"
+)
+_ISTIOD = (
+    "{apiVersion: apps/v1, kind: Deployment, metadata: {name: istiod, namespace: istio-system}, spec: {template: "
+    "{spec: {containers: [{name: d, image: 'istio/pilot:1.28.0', env: [{name: %s, value: 'true'}]}]}}}}"
+)
+_OLD, _NEW = "group: inference.networking.x-k8s.io", "group: inference.networking.k8s.io"
+_SWITCH = "set ENABLE_GATEWAY_API_INFERENCE_EXTENSION to true in istiod (pilot.env of its chart)"
+
+
+@pytest.mark.parametrize(
+    ("value", "others", "remedies"),
+    [
+        (_ROUTE % f", {_OLD}", [_POOL % "k8s.io/v1"], [f"write {_NEW}"]),
+        (_ROUTE % f", {_NEW}", [_POOL % "k8s.io/v1"], []),
+        (_ROUTE % f", {_OLD}", [_POOL % "x-k8s.io/v1alpha2"], []),
+        (_ROUTE % f", {_OLD}", [_POOL % "x-k8s.io/v1alpha2", _POOL % "k8s.io/v1"], []),
+        (_ROUTE % f", {_NEW}", [_POOL % "x-k8s.io/v1alpha2"], [f"write {_OLD}, or make the pool of the version v1"]),
+        (_GATEWAY, [_ISTIOD % "OTHER", _POOL % "k8s.io/v1"], [_SWITCH]),
+        (_GATEWAY, [_ISTIOD % "ENABLE_GATEWAY_API_INFERENCE_EXTENSION", _POOL % "k8s.io/v1"], []),
+        (_GATEWAY, [_ISTIOD % "OTHER"], []),
+        (_GATEWAY, [_POOL % "k8s.io/v1"], []),
+    ],
+)
+def test_a_route_finds_its_pool_and_a_gateway_that_knows_pools(
+    value: str, others: list[str], remedies: list[str]
+) -> None:
+    assert _found(value, "\n---\n".join(others)) == remedies
+
+
+_LARGE = (
+    "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, spec: {accessModes: [%s], "
+    "resources: {requests: {storage: %s}}}}"
+)
+_GROUP = ", volumes: [{name: v, persistentVolumeClaim: {claimName: a}}], securityContext: {fsGroup: 1000%s}"
+_ONCE = ["set fsGroupChangePolicy: OnRootMismatch"]
+
+
+@pytest.mark.parametrize(
+    ("rest", "claim", "remedies"),
+    [
+        (_GROUP % "", ("ReadWriteOnce", "6Ti"), _ONCE),
+        (_GROUP % "", ("ReadWriteOnce", "2000Gi"), _ONCE),
+        (_GROUP % "", ("ReadWriteOnce", "500Gi"), []),
+        (_GROUP % "", ("ReadWriteMany", "6Ti"), []),
+        (_GROUP % ", fsGroupChangePolicy: OnRootMismatch", ("ReadWriteOnce", "6Ti"), []),
+    ],
+)
+def test_the_group_of_a_large_volume_changes_once(rest: str, claim: tuple[str, str], remedies: list[str]) -> None:
+    assert _found(_pod(rest=rest), _LARGE % claim) == remedies
+
+
+def test_the_service_of_a_model_of_aibrix_has_its_name() -> None:
+    label, spec = "model.aibrix.ai/name: qwen", "spec: {containers: [{name: c, image: x}]}"
+    value = (
+        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}, "
+        f"spec: {{template: {{metadata: {{labels: {{{label}}}}}, {spec}}}}}}}"
+    )
+    service = (
+        "{apiVersion: v1, kind: Service, metadata: {name: NAME}, spec: {ports: [{port: 8000}], selector: {LABEL}}}"
+    )
+    service = service.replace("LABEL", label)
+
+    assert _found(value, service.replace("NAME", "svc")) == ["call the Service qwen"]
+    assert _found(value, service.replace("NAME", "qwen")) == []
+
+
+def test_sshd_of_mpi_needs_a_capability_on_openshift() -> None:
+    home = "{apiVersion: v1, kind: Namespace, metadata: {name: a, annotations: {openshift.io/sa.scc.uid-range: 1/2}}}"
+    job = (
+        "{apiVersion: kubeflow.org/v2beta1, kind: MPIJob, metadata: {name: m}, spec: {mpiReplicaSpecs: {Worker: "
+        "{template: {spec: {containers: [{name: w, image: x, securityContext: {capabilities: {add: [CAP]}}}]}}}}}}"
+    )
+    remedy = "add SYS_CHROOT to capabilities.add, or run sshd as another user"
+
+    assert _found(job.replace("CAP", "IPC_LOCK"), home) == [remedy]
+    assert _found(job.replace("CAP", "SYS_CHROOT"), home) == []
+    assert _found(job.replace("CAP", "IPC_LOCK")) == []

@@ -107,22 +107,17 @@ def test_memory_of_all_ranks_above_the_limit_is_found() -> None:
     assert _found(container.replace("env:", "env: [{name: LMCACHE_LOCAL_CPU, value: 'False'}], e:")) == []
 
 
-@pytest.mark.parametrize(
-    ("container", "count"),
-    [
-        ("lifecycle: {postStart: {exec: {command: [sh, -c, ollama pull llama3]}}}", 1),
-        ("lifecycle: {postStart: {exec: {command: [sh, -c, 'sleep 5; ollama pull llama3']}}}", 0),
-        (
-            "lifecycle: {postStart: {exec: {command: [sh, -c, 'while ! ollama ps; do sleep 1; done; ollama pull a']}}}",
-            0,
-        ),
-        ("command: [sh, -c, 'ollama serve & ollama pull llama3; wait']", 1),
-        ("command: [sh, -c, 'ollama serve & sleep 5; ollama pull llama3; wait']", 0),
-        ("command: [ollama, serve]", 0),
-    ],
-)
-def test_a_request_to_ollama_before_it_answers_is_found(container: str, count: int) -> None:
-    assert len(_found(f"{{image: 'ollama/ollama:0.6.0', {container}}}")) == count
+def test_the_disk_of_each_rank_is_below_the_limit() -> None:
+    container = (
+        "{image: 'lmcache/vllm-openai:v0.3.5', args: [--model, Qwen/Qwen3-32B, --tensor-parallel-size, '4'], "
+        "env: [{name: LMCACHE_MAX_LOCAL_DISK_SIZE, value: '100'}, {name: LMCACHE_LOCAL_DISK, value: 'file:///d/'}], %s}"
+    )
+    mount, volume = "volumeMounts: [{name: v, mountPath: /d}]", "volumes: [{name: v, emptyDir: {sizeLimit: %s}}]"
+
+    assert _found(container % "resources: {limits: {ephemeral-storage: 200Gi}}") == ["set less, or raise the limit"]
+    assert _found(container % mount, spec=f"{{{volume % '200Gi'}}}") == ["set less, or raise the limit"]
+    assert _found(container % mount, spec=f"{{{volume % '500Gi'}}}") == []
+    assert _found(container % mount, spec=f"{{{volume % '[]'}}}") == []
 
 
 @pytest.mark.parametrize(
@@ -144,7 +139,7 @@ def test_variables_that_lead_nowhere_are_found(variables: str, remedies: list[st
 
 
 def test_a_user_without_a_name_is_found() -> None:
-    user, args = "securityContext: {runAsUser: 1000}", "args: [--model, Qwen/Qwen3-8B]"
+    user, args = "securityContext: {runAsUser: 1000}", "args: [--model, Qwen/Qwen2.5-7B-Instruct]"
 
     assert _found(f"{{{_VLLM}, {args}}}", spec=user) == [
         "set the variable USER, or run as the user 2000 of newer images"
@@ -171,8 +166,18 @@ def test_ranks_of_a_stateful_set_that_starts_in_order_are_found() -> None:
     assert _found(container.replace("readinessProbe", "other"), "StatefulSet", replicas="2") == []
 
 
-def test_requests_longer_than_knative_allows_are_found() -> None:
-    remedies = _found("{image: a}", "Service", spec="timeoutSeconds: 1800")
-
-    assert remedies == ["set timeoutSeconds to 600, or raise max-revision-timeout-seconds in config-defaults"]
-    assert _found("{image: a}", "Service", spec="timeoutSeconds: 600") == []
+@pytest.mark.parametrize(
+    ("words", "cache"),
+    [
+        ("vllm serve meta-llama/Llama-3.1-8B-Instruct", {"context": 131072, "cache": 17}),
+        ("--model meta-llama/Llama-3.1-8B-Instruct --max-model-len=16384", {"context": 16384, "cache": 2}),
+        ("--model deepseek-ai/DeepSeek-R1-Distill-Qwen-32B", {"context": 131072, "cache": 34}),
+        ("--model meta-llama/Llama-3.1-8B-Instruct --max-model-len auto", {}),
+        ("--model meta-llama/Llama-3.1-8B-Instruct --kv-cache-dtype fp8", {}),
+        ("--model gradientai/Llama-3.1-8B-Instruct-1M", {}),
+        ("--model google/gemma-3-27b-it", {}),
+        ("", {}),
+    ],
+)
+def test_the_cache_of_the_longest_request_is_known_for_common_models(words: str, cache: dict[str, int]) -> None:
+    assert started_programs.cache_of(words) == cache

@@ -48,6 +48,18 @@ _ALL_NODES = "use whereabouts or nv-ipam, which know the addresses of all nodes"
 _CREATION = (
     "set nodePoolAutoCreation.enabled to true, or label and taint a node pool with cloud.google.com/compute-class"
 )
+_RUNTIME, _SERVED = "serving.kserve.io/v1alpha1 ServingRuntime", "serving.kserve.io/v1beta1 InferenceService"
+_NIM, _START = "apps.nvidia.com/v1alpha1 NIMService", "add the command of the program"
+_SEVERAL = "set volumeAccessMode to ReadWriteMany with a StorageClass that has it"
+_TO_ZERO = (
+    "{metadata: {annotations: {serving.kserve.io/deploymentMode: %s, serving.kserve.io/autoscalerClass: %s}}, "
+    "spec: {predictor: {minReplicas: 0}}}"
+)
+_LITELLM = "{data: {a: '{model_list: [{litellm_params: {model: %s, api_base: \"%s\"}}]}'}}"
+_PICKER = (
+    "{data: {a: '{kind: EndpointPickerConfig, plugins: [{type: queue-scorer}, {type: single-profile-handler}], "
+    "schedulingProfiles: [{name: a, plugins: [{pluginRef: %s}]}]}'}}"
+)
 _SHARED = "nodeSelector: {cloud.google.com/gke-gpu-sharing-strategy: mps}, "
 _PRIVILEGED = "securityContext: {privileged: true}, "
 _PODS = "{spec: {%scontainers: [{name: c, image: x, %sresources: {limits: {%s: 1}}}]}}"
@@ -201,6 +213,34 @@ _PODS = "{spec: {%scontainers: [{name: c, image: x, %sresources: {limits: {%s: 1
         ),
         ("apps/v1 DaemonSet", _ENGINE % ("hostNetwork: true, ", "localhost:5555"), []),
         ("apps/v1 DaemonSet", _ENGINE % ("", "$(NODE_IP):5555"), []),
+        ("v1 Pod", "{spec: {containers: [{image: 'nvidia/cuda:12.8.1-base-ubuntu24.04'}]}}", [_START]),
+        ("v1 Pod", "{spec: {containers: [{image: 'nvidia/cuda:12.8.1-base-ubuntu24.04', args: [a]}]}}", []),
+        (_NIM, "{spec: {replicas: 3, storage: {pvc: {volumeAccessMode: ReadWriteOnce}}}}", [_SEVERAL]),
+        (_NIM, "{spec: {replicas: 1, storage: {pvc: {volumeAccessMode: ReadWriteOnce}}}}", []),
+        (_RUNTIME, "{spec: {containers: [{name: vllm}]}}", ["call the container of the server kserve-container"]),
+        (_RUNTIME, "{spec: {containers: [{name: proxy}, {name: kserve-container}]}}", []),
+        (_RUNTIME, "{spec: {multiModel: true, containers: [{name: triton}]}}", []),
+        (_SERVED, "{spec: {predictor: {model: {name: llm}}}}", ["leave name out"]),
+        (_SERVED, "{spec: {predictor: {name: llm, model: {runtime: r}}}}", []),
+        (_SERVED, _TO_ZERO % ("RawDeployment", "hpa"), ["use the deploymentMode Knative, or autoscalerClass: keda"]),
+        (_SERVED, _TO_ZERO % ("RawDeployment", "keda"), []),
+        (_SERVED, _TO_ZERO % ("Serverless", "hpa"), []),
+        (_MAP, _LITELLM % ("openai/qwen", "http://vllm:8000"), ["write http://vllm:8000/v1"]),
+        (_MAP, _LITELLM % ("openai/qwen", "http://vllm:8000/v1"), []),
+        (_MAP, _LITELLM % ("hosted_vllm/qwen", "http://vllm:8000"), []),
+        (_MAP, _PICKER % "kv-scorer", ["add a plugin with the name or the type kv-scorer"]),
+        (_MAP, _PICKER % "queue-scorer", []),
+        (
+            _MAP,
+            (_PICKER % "queue-scorer").replace("[{name: a,", "[{name: b, plugins: []}, {name: a,"),
+            ["keep one profile, or use a handler of several, for example disagg-profile-handler of llm-d"],
+        ),
+        (
+            "serving.knative.dev/v1 Service",
+            "{spec: {template: {spec: {timeoutSeconds: 1800}}}}",
+            ["set timeoutSeconds to 600, or raise max-revision-timeout-seconds in config-defaults"],
+        ),
+        ("serving.knative.dev/v1 Service", "{spec: {template: {spec: {timeoutSeconds: 600}}}}", []),
     ],
 )  # fmt: skip
 def test_a_row_names_what_a_controller_refuses_and_passes_what_it_takes(

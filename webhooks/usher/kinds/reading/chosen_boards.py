@@ -250,6 +250,7 @@ def beside_others(
     yield from refused_values.ports_of_nodes(workload, specs, objects)
     yield from counts.budgets_of_jobs(value, objects)
     yield from pod_templates.older_kubelets(workload, specs, objects)
+    yield from pod_templates.users_of_namespace(workload, specs, objects)
 
 
 def _devices_of_nodes(objects: Objects) -> Mapping[str, Sequence[Mapping[str, Any]]]:

@@ -548,6 +548,7 @@ def refused(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec])
             yield from environment.unknown_metrics(text, where, is_query=kind in _KEDA)
     if not specs:
         return
+    yield from refused_values.wrong_pods(value, specs)
     sets = environment.set_by_controller(kind, value)
     for spec, path, _ in specs:
         yield from counts.unanswered(spec, path)

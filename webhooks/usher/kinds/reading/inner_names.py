@@ -562,7 +562,7 @@ def _refused_by_level(
     kind: str, specs: Sequence[places.PodSpec], namespace: str, objects: Objects
 ) -> Iterator[model.UnreadKey]:
     """Pods that the Pod Security level of their Namespace in the files refuses (pod-security-admission policy)."""
-    labels = known_keys.part_at(objects.cluster_scoped("", "Namespace").get(namespace, {}), "/metadata/labels")
+    labels = known_keys.part_at(objects.known("", "Namespace").get(namespace, {}), "/metadata/labels")
     level = labels.get(_LEVEL)
     for spec, path, _ in specs if level in ("baseline", "restricted") else ():
         found = [

@@ -436,6 +436,97 @@ def older_kubelets(
                     break
 
 
+_OPENSHIFT: Final = "openshift.io/sa.scc."
+_RANGE: Final = memo.pattern(r"(\d{1,10})([/-])(\d{1,10})", re.ASCII)
+_OF_ALL: Final = "{,containers[].,initContainers[].}securityContext"
+_CHOSEN: Final = f"{_OF_ALL}.runAsUser"
+
+
+def users_of_namespace(
+    workload: model.Workload | None, specs: Sequence[value_forms.PodSpec], objects: Objects
+) -> Iterator[model.UnreadKey]:
+    """Users and groups that OpenShift does not give a pod, and homes that its users cannot write; images of root.
+
+    Sources: docs.redhat.com, Managing security context constraints (restricted-v2); llm-d/llm-d#1430; kubernetes.io,
+    Configure a Security Context, on runAsNonRoot.
+    """
+    name = workload.namespace if workload is not None else ""
+    home = objects.known("", "Namespace").get(name, {}) if specs else {}
+    ranges = known_keys.part_at(home, "/metadata/annotations")
+    users = paths.text(ranges.get(f"{_OPENSHIFT}uid-range"))
+    groups = paths.text(ranges.get(f"{_OPENSHIFT}supplemental-groups")) or users
+    for spec, path, _ in specs:
+        if not users:
+            yield from _images_of_root(spec, path)
+            continue
+        wrong = [
+            (where, f"{where.rpartition('/')[2]} {each}")
+            for places, given in ((_CHOSEN, users), ("securityContext.fsGroup", groups))
+            for where, each in value_forms.at(spec, places, path)
+            if isinstance(each, int) and not _is_within(each, given)
+        ]
+        if wrong and _is_restricted(spec, objects):
+            text = f"wants {wrong[0][1]}, and the namespace {name} has {users} on OpenShift, so its pods are refused "
+            text += "unless their ServiceAccount may use another SCC than restricted-v2"
+            remedy = "leave runAsUser and fsGroup out, or give the ServiceAccount the SCC nonroot-v2 or anyuid"
+            yield misread(wrong[0][0], text, remedy, "controller")
+        elif not wrong:
+            yield from _homes_of_nobody(spec, path)
+
+
+def _is_restricted(spec: Mapping[str, Any], objects: Objects) -> bool:
+    """Whether nothing says that the ServiceAccount of a pod may use another SCC than all others."""
+    account = paths.text(spec.get("serviceAccountName")) or "default"
+    rules = [
+        objects.known(*key).values()
+        for key in (("rbac.authorization.k8s.io", "RoleBinding"), ("rbac.authorization.k8s.io", "ClusterRoleBinding"))
+    ]
+    bound = {each for binding in rules for rule in binding for each in value_forms.texts_at(rule, "subjects[].name")}
+    is_known = account == "default" or account in objects.names("", "ServiceAccount")
+    return (
+        is_known and account not in bound and not objects.known("security.openshift.io", "SecurityContextConstraints")
+    )
+
+
+def _is_within(number: int, ranges: str) -> bool:
+    found = [(int(low), sign, int(high)) for low, sign, high in _RANGE.findall(ranges)]
+    return not found or any(low <= number < (low + high if sign == "/" else high + 1) for low, sign, high in found)
+
+
+def _homes_of_nobody(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
+    """Programs that write to their home, as a user whose home is the root of the file system."""
+    for where, container in value_forms.at(spec, "containers[]", path):
+        image, variables = str(container.get("image")), value_forms.values_at(container, "env[].name")
+        mounted = value_forms.texts_at(container, "volumeMounts[].mountPath")
+        for row in known_keys.rows("homes") if "HOME" not in variables and "envFrom" not in container else ():
+            folders = [f"/{each}" for each in row["folders"].split() if f"/{each}" not in mounted]
+            words = " ".join(value_forms.texts_at(container, "command[] args[]"))
+            if folders and re.search(row["image"], image) and row["moved"] not in variables and "HOME=" not in words:
+                text = f"runs as a user whose home is / on OpenShift, and its program cannot write {', '.join(folders)}"
+                yield misread(where, text, "set HOME to a folder of a volume that it can write", "controller")
+
+
+def _images_of_root(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
+    """Images that start as root in pods that must not."""
+    if True not in value_forms.values_at(spec, f"{_OF_ALL}.runAsNonRoot"):
+        return
+    of_pod = paths.mapping(spec.get("securityContext"))
+    for where, container in value_forms.at(spec, "containers[]", path):
+        own = {**of_pod, **known_keys.part_at(container, "/securityContext")}
+        image = str(container.get("image"))
+        if own.get("runAsNonRoot") is True and own.get("runAsUser") is None and _ROOT.search(image):
+            text = (
+                f"sets runAsNonRoot, but {image[:120]} runs as root, so the kubelet does not start it unless OpenShift "
+            )
+            yield misread(where, f"{text}chooses its user", "set runAsUser, and HOME to a volume", "controller")
+
+
+_ROOT: Final = memo.pattern(
+    r"(?:^|/)(?:vllm/vllm-openai|ollama/ollama|lmsysorg/sglang|nvidia/(?:cuda|pytorch|tritonserver)|pytorch/pytorch"
+    r"|huggingface/text-(?:generation|embeddings)-inference|tensorflow/tensorflow)(?::|@|$)"
+)
+
+
 def bytes_of(text: object) -> int:
     """The whole number of an amount; 0 if it cannot be read."""
     try:

@@ -85,6 +85,32 @@ def wrong_values(value: paths.Object, key: tuple[str, str]) -> Iterator[model.Un
             for found in _wrong_values(each.value, each.reader):
                 text = f"{found.text} (configuration {each.key})"
                 yield replace(found, path=paths.join("/data", each.key), text=text)
+        yield from _unknown_plugins(value)
+
+
+_OF_PICKERS: Final = "schedulingProfiles[].plugins[].pluginRef saturationDetector.pluginRef"
+_ADDED: Final = "max-score-picker"
+"""The plugin that it adds itself."""
+
+
+def _unknown_plugins(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Plugins that the configuration of an endpoint picker uses without defining them (validation.go of its loader)."""
+    for where, text in texts_with_paths(value, "data.*"):
+        given = known_keys.parsed(text) if "EndpointPickerConfig" in text else None
+        defined = {name for each in values_at(given, "plugins[]") for name in texts_at(each, "name type")}
+        for name in texts_at(given, _OF_PICKERS) if defined else ():
+            if name not in defined and name != _ADDED:
+                message = f"chooses endpoints by {name[:80]}, which its plugins do not define, so it does not start"
+                yield misread(where, message, f"add a plugin with the name or the type {name[:80]}", "controller")
+
+
+def wrong_pods(value: paths.Object, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
+    """As `wrong_values`, by the rows of the kind `pods`, which see a pod template of any kind as a Pod."""
+    for _, path, _ in specs:
+        if path.endswith("/spec"):
+            above = path.removesuffix("/spec")
+            for found in _wrong_values(paths.mapping(paths.resolve(value, above)), "pods"):
+                yield replace(found, path=above + found.path)
 
 
 def _wrong_values(value: paths.Object, kind: str) -> Iterator[model.UnreadKey]:
@@ -170,6 +196,8 @@ class _Beside(NamedTuple):
     anywhere: bool = False
     """Whether the other object may be in another namespace."""
     topic: str = "controller"
+    beside: str = ""
+    """The kind of a third object that is there too."""
 
 
 @cache
@@ -205,9 +233,11 @@ def _of_row(row: _Beside, value: paths.Object, objects: Objects) -> Found:
     for where, named in at(value, row.at):
         word = str(named.get("name", "")) if isinstance(named, dict) else str(named)
         group, _, kind = row.without.partition(" ")
+        third, _, of_kind = row.beside.partition(" ")
+        is_alone = bool(row.beside) and not objects.known(third, of_kind)
         names = objects.names(group, kind)
-        rightly = bool(names) if row.any and not row.named else (row.named or word) in names
-        if rightly or not meets(named, row.entry) or meets_any(named, row.entry_lacks):
+        rightly = bool(names) if row.any and not row.named else (row.named.replace("{word}", word) or word) in names
+        if rightly or is_alone or not meets(named, row.entry) or meets_any(named, row.entry_lacks):
             continue
         for group, _, kind in (each.partition(" ") for each in row.others):
             named_other = objects.known(group, kind).get(word)

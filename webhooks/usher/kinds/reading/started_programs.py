@@ -1,8 +1,7 @@
 """Boards, models, memory, users and addresses that programs of pods need, and arguments that programs do not take.
 
 Sources: options of programs, `program_names.json`; sizes of tensor parallelism, verify_with_parallel_config of vLLM and
-config.json of each model; memory of each rank, LMCache/LMCache#949; PYTHONHASHSEED, docs.lmcache.ai; postStart runs
-beside the entry point (kubernetes.io, container lifecycle hooks), otwld/ollama-helm#100; names of users,
+config.json of each model; memory of each rank, LMCache/LMCache#949; PYTHONHASHSEED, docs.lmcache.ai; names of users,
 vllm-project/vllm#44548; the address of the side channel, volcano-sh/kthena#503; the launcher of DeepSpeed uses ssh
 (deepspeed.ai, getting started); pods of a StatefulSet in order (kubernetes.io, podManagementPolicy).
 """
@@ -60,11 +59,7 @@ class _Started:
         return int(found[1]) if found else 1
 
     def limit(self, resource: str) -> quantities.Quantity | None:
-        try:
-            given = paths.mapping(paths.mapping(self.value.get("resources")).get("limits")).get(resource)
-            return None if given is None else quantities.parse(given)
-        except errors.QuantityError:
-            return None
+        return _amount(paths.mapping(paths.mapping(self.value.get("resources")).get("limits")).get(resource))
 
     def mounts(self) -> list[tuple[str, str, str]]:
         """The folder, the volume and the place of each mount."""
@@ -74,6 +69,12 @@ class _Started:
             for where, each in found
             if isinstance(each, dict)
         ]
+
+    def size_of_empty_folder(self, path: str) -> quantities.Quantity | None:
+        """The most that the emptyDir takes in which a path is; None without one, or without a size."""
+        names = {name for folder, name, _ in self.mounts() if path and _is_below(path.removeprefix("file://"), folder)}
+        named = [each for each in places.values_at(self.spec, "volumes[]") if paths.mapping(each).get("name") in names]
+        return _amount(next(iter(places.values_at(named, "[].emptyDir.sizeLimit")), None))
 
     def volumes(self, *sources: str) -> set[str]:
         """The names of the volumes of the pod with one of some sources."""
@@ -86,6 +87,13 @@ class _Started:
             if word in each:
                 return where
         return self.path
+
+
+def _amount(given: object) -> quantities.Quantity | None:
+    try:
+        return None if given is None else quantities.parse(given)
+    except errors.QuantityError:
+        return None
 
 
 _TENSOR: Final = r"--tensor[-_]parallel[-_]size|-tp|--tp(?:[-_]size)?|--num[-_]shard"
@@ -196,37 +204,22 @@ def _heads(started: _Started) -> Found:
 
 def _memory(started: _Started) -> Found:
     """Memory of the host that the ranks of a server take, above the limit of the container."""
-    limit, ranks = started.limit("memory"), started.number(_TENSOR) * started.number(_STAGES)
-    if limit is None or re.search(r"--nnodes|-backend[=\s]+ray", started.words):
+    ranks = started.number(_TENSOR) * started.number(_STAGES)
+    if re.search(r"--nnodes|-backend[=\s]+ray", started.words):
         return
     for row in _rows("memory"):
+        what = row.get("of", "memory")
+        limit = started.limit(what) or started.size_of_empty_folder(started.variables.get(row.get("folder", ""), ""))
         option = rf"(?:^|\s){row['name'].replace('-', '[-_]')}[=\s]+[\"']?(\d{{1,6}})(?=[\s.\"']|$)"
         found = re.search(option, started.text)
-        if found is None or re.search(row.get("but", r"(?!)"), started.text):
+        if found is None or limit is None or re.search(row.get("but", r"(?!)"), started.text):
             continue
         each, times = int(found[1]), ranks if row.get("each") else 1
         if quantities.parse(f"{each * times}G") > limit:
             counted = f"for each of {times} ranks, {each * times} GB together," if times > 1 else ""
-            message = f"takes {each} GB of memory by {row['name']} {counted} which is above the limit of its container"
+            message = f"takes {each} GB of {what} by {row['name']} {counted} which is above its limit"
             name = row["name"] if row["name"] in started.variables else found[0].split()[0].partition("=")[0]
             yield misread(started.find(name), message.replace("  ", " "), "set less, or raise the limit", "controller")
-
-
-_PULL: Final = memo.pattern(r"\bollama\s+(?:pull|run|create|cp)\b")
-_WAITS: Final = memo.pattern(r"\b(?:until|while|for|sleep|wait-for|curl|nc|timeout)\b")
-
-
-def _pulls_too_early(started: _Started) -> Found:
-    """Requests to Ollama before it answers: in a hook that runs beside its start, or straight after it."""
-    hook = " ".join(places.texts_at(started.value, "lifecycle.postStart.exec.command[]"))
-    remedy = "wait for it first: until ollama list; do sleep 1; done"
-    if "ollama" in started.image and _PULL.search(hook) and not _WAITS.search(hook):
-        message = "asks Ollama in postStart, which runs beside its start: the hook fails, and the container is ended"
-        yield misread(f"{started.path}/lifecycle/postStart", message, remedy, "controller")
-    after = re.search(r"\bollama\s+serve\s*&(?!&)(.*)", started.words, re.DOTALL)
-    if after and (pull := _PULL.search(after[1])) and not _WAITS.search(after[1][: pull.start()]):
-        message = "asks Ollama straight after its start in the background, when it does not answer yet"
-        yield misread(started.find("ollama serve"), message, remedy, "controller")
 
 
 _NOWHERE: Final = frozenset({"0.0.0.0", "localhost", "127.0.0.1", "::", "::1"})  # noqa: S104 - read in manifests
@@ -345,7 +338,7 @@ def _words_of(row: Mapping[str, Any], started: _Started) -> tuple[list[str], boo
 
 def _arguments(started: _Started) -> Found:
     """Arguments that a program does not know in its version, that need others, or that a shell would split."""
-    args, name = places.texts_at(started.value, "args[]"), ""
+    args = places.texts_at(started.value, "args[]")
     for entry in _rows("entries") if args and not started.value.get("command") else ():
         if re.search(entry["image"], started.image) and re.fullmatch(entry["first"], args[0]):
             message = (
@@ -363,11 +356,9 @@ def _arguments(started: _Started) -> Found:
                 yield from _argument(started, row, word, version, direct=direct)
             if direct and not started.value.get("command"):
                 yield from words_without_shell(started.value, started.path)
-            name = row["name"]
-            yield from _combinations(started, name, " ".join(own), version)
+            yield from _combinations(started, row["name"], " ".join(own), version)
             yield from _values(started, row, " ".join(own))
-    if not name:
-        yield from _combinations(started, "", started.words, ())
+    yield from _combinations(started, "", started.words, _version_of(started.image))
 
 
 def _is_script(words: list[str], index: int) -> bool:
@@ -431,21 +422,28 @@ def _combinations(started: _Started, program: str, text: str, version: _Version)
     variables = [f"{name}={value}" for name, value in started.variables.items()]
     given = " ".join([started.words, *variables, *(f"mount={folder}" for folder, _, _ in started.mounts())])
     for rule in _rows("arguments"):
-        first, limit = (_number_of(each, text) for each in rule.get("above", ("(?!)", "(?!)")))
+        numbers = [_number_of(each, text) for each in (*rule.get("above", ()), *rule.get("below", ()))]
         found = re.search(rule.get("has", ""), given) if rule.get("program", "") == program else None
         if (
             found is None
             or ("from" in rule and version < _version(rule["from"]))
+            or ("before" in rule and not () < version < _version(rule["before"]))
             or ("lacks" in rule and (not started.env_complete or re.search(rule["lacks"], given)))
             or (rule.get("user") and not user)
             or (rule.get("host") and started.spec.get("hostNetwork") is not True)
             or not re.search(rule.get("image", ""), started.image)
-            or ("above" in rule and (first is None or limit is None or first < limit))
+            or (numbers and not _is_out_of_order(numbers, "below" in rule))
         ):
             continue
         word = found[found.lastindex or 0][:80]
-        remedy = rule["remedy"].format(word=word)
-        yield misread(started.find(word or "-"), rule["text"].format(word=word), remedy, "argument")
+        said, remedy = (rule[each].format(word=word, before=rule.get("before")) for each in ("text", "remedy"))
+        yield misread(started.find(word or "-"), said, remedy, "argument")
+
+
+def _is_out_of_order(numbers: Sequence[int | None], is_below: bool) -> bool:  # noqa: FBT001 - which of two orders is wrong
+    """Whether the first of two numbers is below the second one, or else not below it."""
+    first, second = numbers
+    return first is not None and second is not None and (first < second) is is_below
 
 
 def _values(started: _Started, row: Mapping[str, Any], text: str) -> Found:
@@ -477,6 +475,24 @@ def _values(started: _Started, row: Mapping[str, Any], text: str) -> Found:
         yield misread(started.find(str(processes)), message, remedy, "argument")
 
 
+_LENGTH: Final = r"--max[-_]model[-_]len"
+_OTHER_CACHE: Final = memo.pattern(r"rope|overrides|kv[-_]cache[-_]dtype|--config\b|--num-gpu-blocks|\$", re.IGNORECASE)
+
+
+def cache_of(words: str) -> model.CacheSize:
+    """The cache of the longest request of a model that a command of vLLM names: layers, heads and their size are known.
+
+    vLLM does not start if its cache has no room for one request (vllm/v1/core/kv_cache_utils.py).
+    """
+    text = words.lower()
+    row = next((each for each in _rows("caches") if re.search(each["model"], text)), None)
+    given = next((each["tokens"] for each in _rows("contexts") if re.search(each["model"], text)), None)
+    tokens = _number_of(_LENGTH, text) if re.search(_LENGTH, text) else given
+    if row is None or not tokens or _OTHER_CACHE.search(text):
+        return {}
+    return {"context": tokens, "cache": row["bytes"] * tokens // 10**9}
+
+
 def _is_json(text: str) -> bool:
     try:
         orjson.loads(text)
@@ -485,22 +501,14 @@ def _is_json(text: str) -> bool:
     return True
 
 
-_LONGEST: Final = 600  # max-revision-timeout-seconds in config-defaults of Knative, unless somebody raised it
-
-
 def needs_of_programs(key: tuple[str, str], value: paths.Object, specs: Sequence[places.PodSpec]) -> Found:
     """Findings about programs in the pods of an object: their containers do not give what they need."""
     for spec, path, _ in specs:
-        seconds = spec.get("timeoutSeconds") if key == ("serving.knative.dev", "Service") else 0
-        if isinstance(seconds, int) and seconds > _LONGEST:
-            message = f"gives requests {seconds} seconds, and Knative refuses more than {_LONGEST} by default"
-            remedy = "set timeoutSeconds to 600, or raise max-revision-timeout-seconds in config-defaults"
-            yield misread(f"{path}/timeoutSeconds", message, remedy, "controller")
         for index, container in enumerate(paths.elements(spec.get("containers"))):
             if isinstance(container, dict) and _OF_A_PROGRAM.search(str(container)):
                 started = _Started(container, spec, f"{path}/containers/{index}")
                 yield from _without_its_model(started) if key[0] in _DIRECT else ()
-                for rule in (_hidden, _heads, _memory, _pulls_too_early, _without_a_name, _arguments):
+                for rule in (_hidden, _heads, _memory, _without_a_name, _arguments):
                     yield from rule(started)
                 yield from _variables(started, key)
                 yield from _launcher_without_ssh(key, value, started)

@@ -128,6 +128,13 @@ _of_directory(entry, index) := [{
 	not volume.emptyDir.medium
 	count(entry.podSet.containers) == 1
 	_own_limit(entry)
+} else := [{
+	"bytes": entry.container.resources.memory.limits.value,
+	"path": $"{entry.container.path}/resources/limits/memory",
+	"what": "its volume is in memory, and the container has a limit",
+}] if {
+	entry.podSet.volumes[index].emptyDir.medium == "Memory"
+	entry.container.resources.memory.limits
 } else := []
 
 _of_claim(entry, index) := [{

@@ -11,6 +11,10 @@ test_a_small_directory_is_found if {
 	check.deny == found("/volumes/0/emptyDir/sizeLimit", "container vllm downloads about 64 GB of weights (32B with 16 bits) to /root/.cache/huggingface, but its volume has a sizeLimit of 20Gi", "make that larger than 64 GB") with input as examples.bad_directory
 }
 
+test_a_directory_in_memory_counts_against_the_limit if {
+	check.deny == found("/containers/0/resources/limits/memory", "container vllm downloads about 64 GB of weights (32B with 16 bits) to /root/.cache/huggingface, but its volume is in memory, and the container has a limit of 32Gi", "make that larger than 64 GB") with input as examples.bad_memory
+}
+
 test_a_small_disk_is_found if {
 	check.deny == found("/volumes/0", "container vllm downloads about 140 GB of weights (70B with 16 bits) to /models/hub, but its claim asks for a disk of 50Gi", "make that larger than 140 GB") with input as examples.bad_claim
 }

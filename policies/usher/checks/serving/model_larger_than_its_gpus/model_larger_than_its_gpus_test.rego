@@ -47,3 +47,13 @@ test_servers_that_span_pods_are_left_alone if {
 	check.deny == set() with input as with_parallelism("nodes", 2)
 	check.deny == set() with input as with_parallelism("ownPod", true)
 }
+
+test_the_cache_of_the_longest_request_counts if {
+	check.deny == {{
+		"path": "/spec/template/spec/containers/0",
+		"message": "container vllm serves requests of 131072 tokens, whose cache needs about 17 GB beside 16 GB of weights, but it uses 1 GPU of 24 GB each, so vLLM does not start",
+		"remedy": "set --max-model-len to fewer tokens, or use more or larger GPUs",
+		"assumption": "usher assumes that the model is as large as its name says",
+	}} with input as examples.bad_long_context
+	check.deny == set() with input as examples.good_short_context
+}
