@@ -133,6 +133,15 @@ def _gang_of_koordinator(number: int) -> str:
     return _object("batch/v1", "Job", f"parallelism: 2, template: {{metadata: {{{gang}}}, {pods}}}")
 
 
+def _batch(spec: str, policy: str = "Never") -> str:
+    pods = f"template: {{spec: {{restartPolicy: {policy}, containers: [{{name: c}}]}}}}"
+    return _object("batch/v1", "Job", f"{spec}, {pods}")
+
+
+def _volcano_queue(capability: str) -> str:
+    return _object("scheduling.volcano.sh/v1beta1", "Queue", f"capability: {{{capability}}}", "name: q")
+
+
 def _job_set(name: str, template: str = "spec: {}") -> str:
     spec = f"replicatedJobs: [{{name: workers, template: {{{template}}}}}]"
     return _object("jobset.x-k8s.io/v1alpha2", "JobSet", spec, f"name: {name}")
@@ -219,6 +228,18 @@ _WRONG_AND_RIGHT = [
     (_mpi("image: x", ", mpiReplicaSpecs: {Worker: {restartPolicy: Always}}"), _mpi("image: x")),
     (_torch("runPolicy: {cleanPodPolicy: Never}"), _torch("runPolicy: {cleanPodPolicy: None}")),
     (_volcano("pytorh: []"), _volcano("pytorch: [], svc: []")),
+    (_batch("backoffLimitPerIndex: 1"), _batch("backoffLimitPerIndex: 1, completionMode: Indexed, completions: 2")),
+    (_batch("successPolicy: {rules: []}"), _batch("completionMode: Indexed, completions: 2, successPolicy: {}")),
+    (_batch("podFailurePolicy: {rules: []}", "OnFailure"), _batch("podFailurePolicy: {rules: []}")),
+    (
+        _batch("podReplacementPolicy: TerminatingOrFailed, podFailurePolicy: {rules: []}"),
+        _batch("podReplacementPolicy: Failed, podFailurePolicy: {rules: []}"),
+    ),
+    (_batch("maxFailedIndexes: 1"), _batch("completions: 2")),
+    (
+        _job_set("train", "spec: {podFailurePolicy: {rules: []}}"),
+        _job_set("train", "spec: {podFailurePolicy: {rules: []}, template: {spec: {restartPolicy: Never}}}"),
+    ),
 ]
 
 
@@ -286,10 +307,6 @@ _PROVISIONING = _object(
     "kind: ProvisioningRequestConfig, name: c}",
     "name: p",
 )
-
-
-def _volcano_queue(capability: str) -> str:
-    return _object("scheduling.volcano.sh/v1beta1", "Queue", f"capability: {{{capability}}}", "name: q")
 
 
 def _definition(name: str) -> str:
