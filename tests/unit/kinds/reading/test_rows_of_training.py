@@ -114,7 +114,7 @@ _GPU = "containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]"
 
 
 def _leader(policy: str) -> str:
-    container = "{name: l, command: [sh, -c, 'serve --pp-size 2'], readinessProbe: {httpGet: {port: 8000}}}"
+    container = "{name: l, command: [sh, -c, 'serve --pp-size 2'], readinessProbe: {httpGet: {path: /health}}}"
     leader = f"leaderWorkerTemplate: {{size: 2, leaderTemplate: {{spec: {{containers: [{container}]}}}}}}"
     return _object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", f"startupPolicy: {policy}, {leader}")
 
