@@ -98,10 +98,53 @@ def _queues(resources: str) -> str:
     )
 
 
-def _training(env: str, more: str = "", memory: str = "64Gi") -> str:
-    limits = f"resources: {{limits: {{nvidia.com/gpu: 8, memory: {memory}}}}}"
-    container = f"{{name: c, env: [{{name: NCCL_SOCKET_IFNAME, value: '{env}'}}], {limits}}}"
+def _training(env: str, more: str = "", memory: str = "64Gi", device: str = "", command: str = "train") -> str:
+    limits = f"resources: {{limits: {{{device}nvidia.com/gpu: 8, memory: {memory}}}}}"
+    named = f"command: [sh, -c, '{command}'], env: [{{name: NCCL_SOCKET_IFNAME, value: '{env}'}}]"
+    container = f"{{name: c, {named}, {limits}}}"
     return _object("batch/v1", "Job", f"template: {{spec: {{{more}restartPolicy: Never, containers: [{container}]}}}}")
+
+
+def _workers_of_mpi(policy: str) -> str:
+    worker = f"Worker: {{replicas: 1, template: {{spec: {{{_GPU}}}}}}}"
+    return _object("kubeflow.org/v2beta1", "MPIJob", f"runPolicy: {{{policy}}}, mpiReplicaSpecs: {{{worker}}}")
+
+
+_GPU = "containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]"
+
+
+def _leader(policy: str) -> str:
+    container = "{name: l, command: [sh, -c, 'serve --pp-size 2'], readinessProbe: {httpGet: {path: /health}}}"
+    leader = f"leaderWorkerTemplate: {{size: 2, leaderTemplate: {{spec: {{containers: [{container}]}}}}}}"
+    return _object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", f"startupPolicy: {policy}, {leader}")
+
+
+def _spark(more: str) -> str:
+    return _object("sparkoperator.k8s.io/v1beta2", "SparkApplication", f"mode: cluster{more}")
+
+
+def _trials(spec: str) -> str:
+    return _object("kubeflow.org/v1beta1", "Experiment", spec)
+
+
+def _gang_of_koordinator(number: int) -> str:
+    gang = f"annotations: {{gang.scheduling.koordinator.sh/min-available: '{number}'}}"
+    pods = "spec: {restartPolicy: Never, containers: [{name: c}]}"
+    return _object("batch/v1", "Job", f"parallelism: 2, template: {{metadata: {{{gang}}}, {pods}}}")
+
+
+def _batch(spec: str, policy: str = "Never") -> str:
+    pods = f"template: {{spec: {{restartPolicy: {policy}, containers: [{{name: c}}]}}}}"
+    return _object("batch/v1", "Job", f"{spec}, {pods}")
+
+
+def _volcano_queue(capability: str) -> str:
+    return _object("scheduling.volcano.sh/v1beta1", "Queue", f"capability: {{{capability}}}", "name: q")
+
+
+def _job_set(name: str, template: str = "spec: {}") -> str:
+    spec = f"replicatedJobs: [{{name: workers, template: {{{template}}}}}]"
+    return _object("jobset.x-k8s.io/v1alpha2", "JobSet", spec, f"name: {name}")
 
 
 _WRONG_AND_RIGHT = [
@@ -166,7 +209,37 @@ _WRONG_AND_RIGHT = [
     (_training("eth2"), _training("eth0")),
     (_training("ens5,ens6"), _training("ens5,ens6", "hostNetwork: true, ")),
     (_training("ib0"), _training("ib0").replace("spec: {r", "metadata: {annotations: {a/networks: n}}, spec: {r")),
-    (_training("", memory="8Gi"), _training("", memory="16Gi")),
+    (_training("", memory="8Gi", device="vpc.amazonaws.com/efa: 32, "), _training("", memory="8Gi")),
+    (_training("", command="NCCL_SOCKET_IFNAME=ens5 torchrun t.py"), _training("", command="torchrun t.py")),
+    (_workers_of_mpi(""), _workers_of_mpi("cleanPodPolicy: Running")),
+    (_workers_of_mpi("cleanPodPolicy: None"), _workers_of_mpi("ttlSecondsAfterFinished: 60")),
+    (_leader("LeaderReady"), _leader("LeaderCreated")),
+    (_leader("LeaderReady"), _leader("LeaderReady").replace("--pp-size 2", "")),
+    (_spark(""), _spark(", driver: {serviceAccount: spark}")),
+    (_trials("parallelTrialCount: 16, maxTrialCount: 4"), _trials("parallelTrialCount: 4, maxTrialCount: 4")),
+    (_gang_of_koordinator(4), _gang_of_koordinator(2)),
+    (
+        _job_set("train", "spec: {template: {spec: {restartPolicy: Always}}}"),
+        _job_set("train", "spec: {template: {spec: {restartPolicy: Never}}}"),
+    ),
+    (_job_set("t" * 60), _job_set("t" * 50)),
+    (_job_set("t" * 50, "spec: {completions: 8, parallelism: 8}"), _job_set("t" * 42, "spec: {completions: 8}")),
+    (_ray_job("submitterPodTemplate: {spec: {restartPolicy: Always}}"), _ray_job("submitterPodTemplate: {spec: {}}")),
+    (_mpi("image: x", ", mpiReplicaSpecs: {Worker: {restartPolicy: Always}}"), _mpi("image: x")),
+    (_torch("runPolicy: {cleanPodPolicy: Never}"), _torch("runPolicy: {cleanPodPolicy: None}")),
+    (_volcano("pytorh: []"), _volcano("pytorch: [], svc: []")),
+    (_batch("backoffLimitPerIndex: 1"), _batch("backoffLimitPerIndex: 1, completionMode: Indexed, completions: 2")),
+    (_batch("successPolicy: {rules: []}"), _batch("completionMode: Indexed, completions: 2, successPolicy: {}")),
+    (_batch("podFailurePolicy: {rules: []}", "OnFailure"), _batch("podFailurePolicy: {rules: []}")),
+    (
+        _batch("podReplacementPolicy: TerminatingOrFailed, podFailurePolicy: {rules: []}"),
+        _batch("podReplacementPolicy: Failed, podFailurePolicy: {rules: []}"),
+    ),
+    (_batch("maxFailedIndexes: 1"), _batch("completions: 2")),
+    (
+        _job_set("train", "spec: {podFailurePolicy: {rules: []}}"),
+        _job_set("train", "spec: {podFailurePolicy: {rules: []}, template: {spec: {restartPolicy: Never}}}"),
+    ),
 ]
 
 
@@ -236,10 +309,6 @@ _PROVISIONING = _object(
 )
 
 
-def _volcano_queue(capability: str) -> str:
-    return _object("scheduling.volcano.sh/v1beta1", "Queue", f"capability: {{{capability}}}", "name: q")
-
-
 def _definition(name: str) -> str:
     return _object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", f"name: {name}")
 
@@ -274,6 +343,47 @@ def test_what_another_object_contradicts_is_found_and_the_right_pair_is_not(
 ) -> None:
     assert len(_texts("\n---\n".join(wrong))) == 1
     assert _texts("\n---\n".join(right)) == []
+
+
+def _flavor(labels: str) -> str:
+    return _object("kueue.x-k8s.io/v1beta2", "ResourceFlavor", f"nodeLabels: {{{labels}}}", "name: h100")
+
+
+def _node(labels: str, gpus: int = 8) -> str:
+    status = f"status: {{allocatable: {{nvidia.com/gpu: {gpus}}}}}"
+    return f"{{apiVersion: v1, kind: Node, metadata: {{name: n, labels: {{{labels}}}}}, {status}}}"
+
+
+def _quota(kind: str, gpus: int, metadata: str, more: str = "") -> str:
+    resources = f"{{name: f, resources: [{{name: nvidia.com/gpu, nominalQuota: {gpus}}}]}}"
+    groups = f"{more}resourceGroups: [{{coveredResources: [nvidia.com/gpu], flavors: [{resources}]}}]"
+    return _object("kueue.x-k8s.io/v1beta2", kind, groups, metadata)
+
+
+def _beside_kueue(*texts: str) -> list[str]:
+    values = [yaml.safe_load(each) for each in texts]
+    key = ("kueue.x-k8s.io", values[0]["kind"])
+    return [each.text for each in refused_values.beside_kueue(values[0], key, "", Objects(values))]
+
+
+def test_a_flavor_whose_labels_no_known_node_has_is_found() -> None:
+    (found,) = _beside_kueue(_flavor("gpu-type: h100"), _node("gpu: h100"))
+
+    assert found.startswith("has nodeLabels that no known node has (gpu-type=h100)")
+    assert _beside_kueue(_flavor("gpu: h100"), _node("gpu: h100, zone: a")) == []
+    assert _beside_kueue(_flavor("gpu-type: h100")) == []
+    pool = _object("karpenter.sh/v1", "NodePool", "", "name: p")
+    assert _beside_kueue(_flavor("gpu-type: h100"), _node("gpu: h100"), pool) == []
+
+
+@pytest.mark.parametrize(("cohort", "queue", "is_more"), [(8, 8, True), (4, 4, False), (8, 0, False), (16, 4, False)])
+def test_quotas_of_a_cohort_are_added_to_those_of_its_queues(cohort: int, queue: int, is_more: bool) -> None:
+    """Quotas of one of them above the nodes are left to an autoscaler."""
+    member = _quota("ClusterQueue", queue, "name: q", "cohortName: all, ")
+
+    found = _beside_kueue(_quota("Cohort", cohort, "name: all"), member, _node("gpu: h100", 8))
+
+    assert bool(found) is is_more
 
 
 @pytest.mark.parametrize("damaged", [None, 7, "text", [], [None], {"a": None}, {"template": [7]}])

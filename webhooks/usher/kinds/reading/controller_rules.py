@@ -489,6 +489,29 @@ def _features(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield _refused(where, text, remedy)
 
 
+_MOST_OF_NAME: Final = 63
+
+
+def _of_job_set(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Counts that the API server refuses, and names of Jobs and pods that are too long (pkg/webhooks of JobSet)."""
+    yield from counts.refused_counts_of_jobs(value)
+    name = paths.text(paths.metadata(value).get("name"))
+    for where, job in at(value, "spec.replicatedJobs[]") if name and not is_placeholder(name) else ():
+        of_job = "".join(texts_at(job, "name"))
+        replicas, pods = (values_at(job, place) for place in ("replicas", "template.spec.completions"))
+        longest = f"{name}-{of_job}-{_last(replicas)}"
+        if pods and "NonIndexed" not in texts_at(job, "template.spec.completionMode"):
+            longest += f"-{_last(pods)}-12345"
+        if (length := len(longest)) > _MOST_OF_NAME:
+            text = f"makes names of {length} letters for {of_job[:63]}, where JobSet takes {_MOST_OF_NAME}"
+            yield _refused(f"{where}/name", text, f"shorten the name of the JobSet by {length - _MOST_OF_NAME} letters")
+
+
+def _last(numbers: Sequence[Any]) -> int:
+    """The index of the last of so many objects; 0 where the number is unknown."""
+    return max((each for each in numbers if isinstance(each, int)), default=1) - 1
+
+
 _KEDA: Final = ("keda.sh ScaledObject", "keda.sh ScaledJob")
 _OF_KINDS: Final[Mapping[str, Callable[[paths.Object], Iterator[model.UnreadKey]]]] = {
     **dict.fromkeys(_KEDA, _triggers),
@@ -496,7 +519,7 @@ _OF_KINDS: Final[Mapping[str, Callable[[paths.Object], Iterator[model.UnreadKey]
     "sparkoperator.k8s.io ScheduledSparkApplication": _without_script,
     "kubeflow.org MPIJob": _above_slots,
     "batch Job": counts.refused_counts_of_job,
-    "jobset.x-k8s.io JobSet": counts.refused_counts_of_jobs,
+    "jobset.x-k8s.io JobSet": _of_job_set,
     "serving.kserve.io InferenceService": _of_inference_service,
     "serving.kserve.io LLMInferenceService": _of_llm_service,
     "nfd.k8s-sigs.io NodeFeatureRule": _features,

@@ -554,6 +554,10 @@ def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, obje
     """Mistakes for which a queue or a cluster of Kueue admits nothing, by other objects of the files."""
     if key == (_KUEUE, "LocalQueue"):
         yield from _namespace_not_selected(value, namespace, objects)
+    elif key == (_KUEUE, "ResourceFlavor"):
+        yield from _flavor_without_nodes(value, objects)
+    elif key == (_KUEUE, "Cohort"):
+        yield from _cohort_above_nodes(value, objects)
     if key[0] == _KUEUE:
         yield from _other_clusters(value, key[1], objects)
 
@@ -578,6 +582,41 @@ def _namespace_not_selected(value: paths.Object, namespace: str, objects: Object
         )
         remedy = "change the labels of the Namespace, or the namespaceSelector of the ClusterQueue"
         yield model.UnreadKey(path="/spec/clusterQueue", text=text, remedy=remedy, important=False, dangling=True)
+
+
+def _flavor_without_nodes(value: paths.Object, objects: Objects) -> Found:
+    """A flavor whose labels no known node has; its pods are admitted, and the scheduler finds no node."""
+    wanted = known_keys.part_at(value, "/spec/nodeLabels").items()
+    nodes = [known_keys.part_at(each, "/metadata/labels").items() for each in objects.known("", "Node").values()]
+    made = objects.names("karpenter.sh", "NodePool") or objects.names("cluster.x-k8s.io", "MachineDeployment")
+    if wanted and nodes and not made and not any(wanted <= labels for labels in nodes):
+        lacking = next((f"{key}={each}" for key, each in wanted if not any((key, each) in one for one in nodes)), "")
+        lack = f" ({lacking[:120]})" if lacking else ""
+        text = f"has nodeLabels that no known node has{lack}, so pods that Kueue admits with it stay pending unless an "
+        text += "autoscaler adds nodes with them"
+        yield misread("/spec/nodeLabels", text, "write labels that the nodes have", "controller")
+
+
+_QUOTAS: Final = "spec.resourceGroups[].flavors[].resources[]"
+
+
+def _cohort_above_nodes(value: paths.Object, objects: Objects) -> Found:
+    """Quotas of a cohort that are added to those of its queues, and are together more than the known nodes have."""
+    name, queues = paths.metadata(value).get("name"), objects.known(_KUEUE, "ClusterQueue").values()
+    members = [each for each in queues if name in values_at(each, "spec.{cohort,cohortName}")]
+    nodes = objects.known("", "Node").values()
+    for where, own in at(value, _QUOTAS):
+        device = str(own.get("name")) if isinstance(own, dict) else ""
+        amount = _whole(own.get("nominalQuota")) if "/" in device else 0
+        have = sum(_whole(known_keys.part_at(each, "/status/allocatable").get(device)) for each in nodes)
+        others = [each for queue in members for each in values_at(queue, _QUOTAS) if isinstance(each, dict)]
+        theirs = sum(_whole(each.get("nominalQuota")) for each in others if each.get("name") == device)
+        if amount and theirs and 0 < have < amount + theirs and have >= max(amount, theirs):
+            text = (
+                f"adds {amount} {device[:60]} to the {theirs} of its ClusterQueues, and the known nodes have {have}, "
+            )
+            remedy = "take them off the ClusterQueues, or off the cohort"
+            yield misread(where, f"{text}so Kueue admits more than fits unless nodes are added", remedy, "controller")
 
 
 def _other_clusters(value: paths.Object, kind: str, objects: Objects) -> Iterator[model.UnreadKey]:
