@@ -442,6 +442,7 @@ def metrics_of_dcgm(config_map: paths.Object) -> Found:
 
 
 _MADE_IN: Final = {
+    ("k8s.cni.cncf.io", "NetworkAttachmentDefinition"): "",
     ("sriovnetwork.openshift.io", "SriovNetwork"): "",
     ("sriovnetwork.openshift.io", "SriovIBNetwork"): "",
     **{("mellanox.com", kind): "default" for kind in ("HostDeviceNetwork", "MacvlanNetwork", "IPoIBNetwork")},
@@ -452,12 +453,10 @@ _MADE_IN: Final = {
 def _homes_of_networks(objects: Objects) -> Mapping[str, set[str]]:
     """The namespaces of each network, by name; an empty one where the files do not say it."""
     found = defaultdict[str, set[str]](set)
-    for namespace, value in objects.all():
-        key = paths.text(value.get("apiVersion")).rpartition("/")[0], paths.text(value.get("kind"))
-        made = known_keys.part_at(value, "/spec").get("networkNamespace") or _MADE_IN.get(key)
-        if key in _MADE_IN or key == ("k8s.cni.cncf.io", "NetworkAttachmentDefinition"):
-            home = paths.text(made) if key in _MADE_IN and made else namespace
-            found[paths.text(paths.metadata(value).get("name"))].add(home)
+    for key, usual in _MADE_IN.items():
+        for namespace, value in objects.in_namespaces(*key):
+            made = known_keys.part_at(value, "/spec").get("networkNamespace") or usual
+            found[paths.text(paths.metadata(value).get("name"))].add(paths.text(made) or namespace)
     return found
 
 
@@ -477,7 +476,7 @@ def networks_without_their_device(value: paths.Object, objects: Objects) -> Foun
             needed[networks.get(name, "")] += 1
             known = homes.get(name, set())
             if home and known and "" not in known and (within or home) not in known:
-                text = f"attaches the network {name} of the namespace {within or home}, and these files have it in "
+                text = f"attaches the network {name} of the namespace {within or home}, and it is in "
                 remedy = f"write {min(known)}/{name}, or make the network in {within or home}"
                 where = paths.join(f"{metadata}/annotations", _NETWORKS)
                 yield misread(where, text + min(known), remedy, "controller")
