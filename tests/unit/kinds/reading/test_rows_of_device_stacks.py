@@ -253,6 +253,23 @@ def test_a_network_is_in_the_namespace_that_the_annotation_says(named: str, home
     assert len(_remedies(_pod("", "nvidia.com/vf: 1", _ATTACHED % named), _NETWORK % home)) == count
 
 
+@pytest.mark.parametrize(
+    ("named", "devices", "count"),
+    [
+        ("net", 1, 0),
+        ("'net,net'", 1, 1),
+        ("'net,net'", 2, 0),
+        ("nett", 1, 1),
+        ('\'[{"name": "net"}]\'', 0, 1),
+        ('\'[{"name": "net", "cni-args": {"deviceID": "0000:01:00.1"}}]\'', 0, 0),
+    ],
+)
+def test_each_network_of_an_annotation_needs_a_device(named: str, devices: int, count: int) -> None:
+    pod = _pod("", f"nvidia.com/vf: {devices}", _ATTACHED % named)
+
+    assert len(_remedies(pod, _NETWORK % "ml")) == count
+
+
 @pytest.mark.parametrize("spec", ["containers: [{name: c, securityContext: {privileged: true}}]",
                                   "containers: [{name: c}], volumes: [{name: v, hostPath: {path: /dev}}]"])  # fmt: skip
 def test_autopilot_gives_pods_no_part_of_its_nodes(spec: str) -> None:
@@ -495,3 +512,34 @@ def test_profiling_metrics_need_a_capability() -> None:
     assert len(_remedies(exporter % "", metrics % "DCGM_FI_PROF_SM_ACTIVE")) == 1
     assert _remedies(exporter % allowed, metrics % "DCGM_FI_PROF_SM_ACTIVE") == []
     assert _remedies(exporter % "", metrics % "DCGM_FI_DEV_GPU_UTIL") == []
+
+
+@pytest.mark.parametrize(
+    ("limits", "labels", "offers", "count"),
+    [
+        ("nvidia.com/gpu: 1", 'nvidia.com/gpu.deploy.operands: "false"', "", 1),
+        ("nvidia.com/gpu: 1", 'nvidia.com/gpu.deploy.operands: "false"', ", nvidia.com/gpu: 1", 0),
+        ("nvidia.com/gpu: 1", 'nvidia.com/gpu.deploy.device-plugin: "true"', "", 0),
+        ("nvidia.com/gpu: 1", "nvidia.com/gpu.workload.config: vm-passthrough", "", 1),
+        ("nvidia.com/gpu: 1", "nvidia.com/gpu.workload.config: container", "", 0),
+        ("nvidia.com/mig-1g.10gb: 1", "nvidia.com/mig.config.state: failed", "", 1),
+        ("nvidia.com/mig-1g.10gb: 1", "nvidia.com/mig.config.state: success", "", 0),
+        ("nvidia.com/gpu: 1", "nvidia.com/mig.config.state: failed", "", 0),
+    ],
+)
+def test_labels_of_nodes_say_why_they_offer_no_device(limits: str, labels: str, offers: str, count: int) -> None:
+    assert len(_remedies(_pod("", limits), _node(labels, offers=offers))) == count
+
+
+def test_a_layout_of_mig_needs_its_manager() -> None:
+    node = _node(f"{_NVIDIA}, nvidia.com/mig.config: all-1g.10gb")
+
+    assert len(_remedies(_policy("migManager: {enabled: false}"), node)) == 1
+    assert _remedies(_policy("migManager: {enabled: true}"), node) == []
+
+
+@pytest.mark.parametrize(("amount", "count"), [(1, 0), (2, 1)])
+def test_a_program_uses_one_partition_of_gke(amount: int, count: int) -> None:
+    selector = "nodeSelector: {cloud.google.com/gke-gpu-partition-size: 1g.5gb}"
+
+    assert len(_remedies(_pod(selector, f"nvidia.com/gpu: {amount}"))) == count
