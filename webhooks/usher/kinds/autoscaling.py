@@ -476,7 +476,7 @@ def _of_node_class(pool: paths.Object, objects: Objects) -> Iterator[model.Unrea
     Sources: aws/karpenter-provider-aws website/content/en/docs/tasks/odcrs.md and concepts/nodeclasses.md.
     """
     name = next(iter(value_forms.texts_at(pool, "spec.template.spec.nodeClassRef.name")), "")
-    found = objects.cluster_scoped("karpenter.k8s.aws", "EC2NodeClass").get(name)
+    found = objects.known("karpenter.k8s.aws", "EC2NodeClass").get(name)
     if found is None:
         return
     entries = [
@@ -495,7 +495,7 @@ def _of_node_class(pool: paths.Object, objects: Objects) -> Iterator[model.Unrea
                 yield _apart(f"{where}/values", text, "add capacityReservationSelectorTerms to the EC2NodeClass")
     images = value_forms.texts_at(found, "spec.amiSelectorTerms[].{name,ssmParameter}")
     types = [text for _, each, listed in entries if str(each.get("key")).endswith(_TYPES) for text in listed]
-    operator = any(objects.cluster_scoped("nvidia.com", kind) for kind in ("ClusterPolicy", "NVIDIADriver"))
+    operator = any(objects.known("nvidia.com", kind) for kind in ("ClusterPolicy", "NVIDIADriver"))
     if types and all(map(_GPU_TYPES.match, types)) and not operator:
         for image in filter(_WITHOUT_DRIVER.search, images[:1]):
             text = (
@@ -515,7 +515,7 @@ _FRACTIONS: Final = memo.pattern(r"gr?6f(\.\w+)?")
 
 def _of_fractions(value: paths.Object, objects: Objects) -> Iterator[model.UnreadKey]:
     """Types with a fraction of a GPU, where EC2 reports 0 GPUs (aws/karpenter-provider-aws#8368)."""
-    overlays = objects.cluster_scoped("karpenter.sh", "NodeOverlay").values()
+    overlays = objects.known("karpenter.sh", "NodeOverlay").values()
     counted = any("nvidia.com/gpu" in known_keys.part_at(each, "/spec/capacity") for each in overlays)
     for where, each in () if counted else value_forms.at(value, _OF_POOLS):
         types = value_forms.texts_at(each, "values[]")

@@ -116,7 +116,7 @@ _NETWORK = (
         ("net, lab/net@eth1", "nvidia.com/gpu: 1", 1),
         ("net", "nvidia.com/gpu: 1, nvidia.com/vf: 1", 0),
         ("other", "nvidia.com/gpu: 1", 0),
-        ('[{"name": "net"}]', "nvidia.com/gpu: 1", 0),
+        ('[{"name": "net"}]', "nvidia.com/gpu: 1", 1),
     ],
 )
 def test_a_pod_asks_for_the_device_of_its_network(networks: str, limits: str, count: int) -> None:

@@ -253,6 +253,23 @@ def test_a_network_is_in_the_namespace_that_the_annotation_says(named: str, home
     assert len(_remedies(_pod("", "nvidia.com/vf: 1", _ATTACHED % named), _NETWORK % home)) == count
 
 
+@pytest.mark.parametrize(
+    ("named", "devices", "count"),
+    [
+        ("net", 1, 0),
+        ("'net,net'", 1, 1),
+        ("'net,net'", 2, 0),
+        ("nett", 1, 1),
+        ('\'[{"name": "net"}]\'', 0, 1),
+        ('\'[{"name": "net", "cni-args": {"deviceID": "0000:01:00.1"}}]\'', 0, 0),
+    ],
+)
+def test_each_network_of_an_annotation_needs_a_device(named: str, devices: int, count: int) -> None:
+    pod = _pod("", f"nvidia.com/vf: {devices}", _ATTACHED % named)
+
+    assert len(_remedies(pod, _NETWORK % "ml")) == count
+
+
 @pytest.mark.parametrize("spec", ["containers: [{name: c, securityContext: {privileged: true}}]",
                                   "containers: [{name: c}], volumes: [{name: v, hostPath: {path: /dev}}]"])  # fmt: skip
 def test_autopilot_gives_pods_no_part_of_its_nodes(spec: str) -> None:
@@ -427,3 +444,102 @@ def test_labels_of_features_need_node_feature_discovery() -> None:
 
     assert len(_remedies(plugin, _node("a: b"))) == 1
     assert _remedies(plugin, _node("feature.node.kubernetes.io/cpu-model.id: '1'")) == []
+
+
+def test_values_of_the_chart_of_an_operator_are_judged_as_its_policy() -> None:
+    values = "daemonsets: {tolerations: [{operator: Exists}]}, driver: {enabled: false}, toolkit: {enabled: true}"
+    release = _object(
+        "helm.toolkit.fluxcd.io/v2", "HelmRelease", f"chart: {{spec: {{chart: gpu-operator}}}}, values: {{{values}}}"
+    )
+    application = _object(
+        "argoproj.io/v1alpha1", "Application", f"source: {{chart: gpu-operator, helm: {{valuesObject: {{{values}}}}}}}"
+    )
+    other = release.replace("gpu-operator", "other")
+
+    for each, count in ((release, 1), (application, 1), (other, 0)):
+        assert len(_remedies(each, _node(_NVIDIA, "Talos (v1.10.2)"))) == count
+    assert _remedies(release, _node(_NVIDIA)) == []
+
+
+@pytest.mark.parametrize(
+    ("labels", "selector", "count"),
+    [
+        ("app: dcgm", "matchLabels: {release: kps}", 1),
+        ("release: kps", "matchLabels: {release: kps}", 0),
+        ("app: dcgm", "", 0),
+    ],
+)
+def test_a_prometheus_selects_the_labels_of_monitors(labels: str, selector: str, count: int) -> None:
+    monitor = _object("monitoring.coreos.com/v1", "ServiceMonitor", "endpoints: []", f"name: x, labels: {{{labels}}}")
+    prometheus = _object("monitoring.coreos.com/v1", "Prometheus", f"serviceMonitorSelector: {{{selector}}}", "name: p")
+
+    assert len(_remedies(monitor, prometheus)) == count
+    assert _remedies(monitor) == []
+
+
+@pytest.mark.parametrize(
+    ("image", "machine", "count"),
+    [
+        ("AL2023_x86_64_STANDARD", "g5.xlarge", 1),
+        ("AL2023_x86_64_NVIDIA", "g5.xlarge", 0),
+        ("AL2_x86_64", "m5.xlarge", 0),
+    ],
+)
+def test_images_of_gpu_machines_have_a_driver(image: str, machine: str, count: int) -> None:
+    spec = f"amiType: {image}, instanceTypes: [{machine}]"
+
+    assert len(_remedies(_object("eks.services.k8s.aws/v1alpha1", "Nodegroup", spec))) == count
+
+
+def test_keda_needs_the_kind_of_a_stateful_set_and_a_metric_type_that_it_takes() -> None:
+    scaled = _object(
+        "keda.sh/v1alpha1", "ScaledObject", "scaleTargetRef: {name: a%s}, triggers: [{type: prometheus%s}]"
+    )
+    target = _object("apps/v1", "StatefulSet", "", "name: a")
+
+    assert len(_remedies(scaled % ("", ""), target)) == 1
+    assert _remedies(scaled % (", kind: StatefulSet", ", metricType: Value"), target) == []
+    assert len(_remedies(scaled % (", kind: StatefulSet", ", metricType: Utilization"))) == 1
+
+
+def test_profiling_metrics_need_a_capability() -> None:
+    exporter = _object(
+        "apps/v1", "DaemonSet", "template: {spec: {containers: [{name: c, image: lab/dcgm-exporter:4%s}]}}"
+    )
+    metrics = "{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {metrics: '%s, gauge, Use.'}}"
+    allowed = ", securityContext: {capabilities: {add: [SYS_ADMIN]}}"
+
+    assert len(_remedies(exporter % "", metrics % "DCGM_FI_PROF_SM_ACTIVE")) == 1
+    assert _remedies(exporter % allowed, metrics % "DCGM_FI_PROF_SM_ACTIVE") == []
+    assert _remedies(exporter % "", metrics % "DCGM_FI_DEV_GPU_UTIL") == []
+
+
+@pytest.mark.parametrize(
+    ("limits", "labels", "offers", "count"),
+    [
+        ("nvidia.com/gpu: 1", 'nvidia.com/gpu.deploy.operands: "false"', "", 1),
+        ("nvidia.com/gpu: 1", 'nvidia.com/gpu.deploy.operands: "false"', ", nvidia.com/gpu: 1", 0),
+        ("nvidia.com/gpu: 1", 'nvidia.com/gpu.deploy.device-plugin: "true"', "", 0),
+        ("nvidia.com/gpu: 1", "nvidia.com/gpu.workload.config: vm-passthrough", "", 1),
+        ("nvidia.com/gpu: 1", "nvidia.com/gpu.workload.config: container", "", 0),
+        ("nvidia.com/mig-1g.10gb: 1", "nvidia.com/mig.config.state: failed", "", 1),
+        ("nvidia.com/mig-1g.10gb: 1", "nvidia.com/mig.config.state: success", "", 0),
+        ("nvidia.com/gpu: 1", "nvidia.com/mig.config.state: failed", "", 0),
+    ],
+)
+def test_labels_of_nodes_say_why_they_offer_no_device(limits: str, labels: str, offers: str, count: int) -> None:
+    assert len(_remedies(_pod("", limits), _node(labels, offers=offers))) == count
+
+
+def test_a_layout_of_mig_needs_its_manager() -> None:
+    node = _node(f"{_NVIDIA}, nvidia.com/mig.config: all-1g.10gb")
+
+    assert len(_remedies(_policy("migManager: {enabled: false}"), node)) == 1
+    assert _remedies(_policy("migManager: {enabled: true}"), node) == []
+
+
+@pytest.mark.parametrize(("amount", "count"), [(1, 0), (2, 1)])
+def test_a_program_uses_one_partition_of_gke(amount: int, count: int) -> None:
+    selector = "nodeSelector: {cloud.google.com/gke-gpu-partition-size: 1g.5gb}"
+
+    assert len(_remedies(_pod(selector, f"nvidia.com/gpu: {amount}"))) == count

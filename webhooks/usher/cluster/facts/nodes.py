@@ -390,7 +390,7 @@ class NodeTable:
         """Grows with every change that the scheduler would see; heartbeats do not count."""
         self.now = Nodes()
         self.systems: Mapping[str, Mapping[str, paths.Json]] = {}
-        """What each node says of its kubelet and its system, by name."""
+        """The kubelet and the system of each node that says them, by name."""
         self._division = Division()
         self._too_many = MOST_CLASSES
         self._keys: dict[str, ClassKey] = {}

@@ -513,6 +513,25 @@ def _of_agent(value: paths.Object, objects: Objects) -> Found:
         yield misread("/spec/template/spec", text, "set runtimeClassName: nvidia", "agent")
 
 
+_SELECTORS: Final = {
+    "ServiceMonitor": "serviceMonitorSelector",
+    "PodMonitor": "podMonitorSelector",
+    "PrometheusRule": "ruleSelector",
+}
+
+
+def _of_monitor(value: paths.Object, objects: Objects) -> Found:
+    """Monitors and rules whose labels no known Prometheus selects (prometheus-operator, Documentation/api.md)."""
+    labels = {key: str(text) for key, text in known_keys.part_at(value, "/metadata/labels").items()}
+    known, field = objects.known("monitoring.coreos.com", "Prometheus"), _SELECTORS[str(value.get("kind"))]
+    selectors = {name: dict(known_keys.part_at(each, f"/spec/{field}")) for name, each in known.items()}
+    if selectors and all(each and placement.selector_matches(each, labels) is False for each in selectors.values()):
+        name, selector = next(iter(selectors.items()))
+        wanted = ", ".join(f"{key}: {text}" for key, text in paths.mapping(selector.get("matchLabels")).items())
+        text = f"lacks the labels by which Prometheus {name} selects ({field} {wanted[:100]}), so nothing reads it"
+        yield misread("/metadata", text, f"add the labels that {field} of {name} selects", "agent")
+
+
 def _of_class(value: paths.Object, _objects: Objects) -> Found:
     """Priorities of a ComputeClass with a GPU that their machine type does not have."""
     for where, each in places.at(value, "spec.priorities[]"):
@@ -523,6 +542,27 @@ def _of_class(value: paths.Object, _objects: Objects) -> Found:
             if has and field in gpu and str(gpu[field]) != has and not places.is_placeholder(str(gpu[field])):
                 text = f"wants the GPU {field} {str(gpu[field])[:60]} of {each['machineType']}, which has {has}"
                 yield misread(f"{where}/gpu/{field}", text, f"write {has}, or leave gpu out", "controller")
+
+
+PARTS: Final = memo.pattern(r'"computePartition"\s*:\s*"(\w+)"[^{}]*"memoryPartition"\s*:\s*"(\w+)"')
+_SHARES: Final = {"SPX": 1, "DPX": 2, "TPX": 3, "QPX": 4, "CPX": 8}
+"""Partitions of compute on MI300X; memory has no more (rocm.docs.amd.com/projects/amdsmi, conceptual/partition)."""
+
+
+def _impossible_partitions(config_map: paths.Object, _objects: Objects) -> Found:
+    for key, text in known_keys.part_at(config_map, "/data").items():
+        for one, other in (
+            PARTS.findall(text) if isinstance(text, str) and "gpu-config-profiles" in text[: 64 * 1024] else ()
+        ):
+            most, memory = _SHARES.get(one.upper(), 0), re.fullmatch(r"NPS(\d)", other.upper())
+            if most and memory and int(memory[1]) > most:
+                message = (
+                    f"has the profile {one} with {other} at {key}: GPUs have no more partitions of memory than of "
+                    f"compute, here {most}"
+                )
+                remedy = f"set memoryPartition to NPS1, or {one} to CPX"
+                where = paths.join("/data", key)
+                yield model.UnreadKey(path=where, text=message, remedy=remedy, important=False, dangling=True)
 
 
 _OF_FEATURES: Final = "feature.node.kubernetes.io/"
@@ -549,11 +589,13 @@ def _of_selector(value: paths.Object, objects: Objects) -> Found:
 
 
 _OF_OPERATORS: Final[Mapping[tuple[str, str], Callable[[paths.Object, Objects], Found]]] = {
+    ("", "ConfigMap"): _impossible_partitions,
     ("nvidia.com", "NVIDIADriver"): _of_driver,
     ("nvidia.com", "ClusterPolicy"): _of_policy,
     ("amd.com", "DeviceConfig"): _of_selector,
     ("deviceplugin.intel.com", "GpuDevicePlugin"): _of_selector,
     ("apps", "DaemonSet"): _of_agent,
     ("cloud.google.com", "ComputeClass"): _of_class,
+    **{("monitoring.coreos.com", kind): _of_monitor for kind in _SELECTORS},
 }
 """Rules about objects of operators and agents beside nodes and others of the files."""

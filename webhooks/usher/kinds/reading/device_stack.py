@@ -13,11 +13,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from msgspec.structs import replace
+
 from usher import memo, model, paths
 from usher.accelerators import names
-from usher.kinds.reading import known_keys
+from usher.kinds.reading import known_keys, refused_values
 from usher.kinds.reading import value_forms as places
-from usher.kinds.reading.chosen_boards import nodes_of, taints_of
+from usher.kinds.reading.chosen_boards import PARTS, beside_others, nodes_of, taints_of
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.values import Objects
 from usher.model import placement
@@ -42,14 +44,31 @@ def disagreements(value: paths.Object, key: tuple[str, str], objects: Objects) -
             if len(like) == 1:
                 text = f"names the {kind} {name[:100]}, which these files do not have"
                 yield _wrong(where, text, f"did you mean {like[0]}?")
-    if value.get("kind") == "ConfigMap":
-        yield from _impossible_partitions(value)
     if plugin := objects.once("AMD's device plugin", lambda: _amd_plugin(objects)):
         yield from _of_partitions(value, plugin)
     if key == ("apps", "DaemonSet"):
         yield from _of_agent(value, objects)
     if (operator := _OPERATORS.get(key)) is not None:
         yield from _of_operator(value, operator, objects)
+    yield from _of_release(value, key, objects)
+
+
+_RELEASES: Final = {
+    ("helm.toolkit.fluxcd.io", "HelmRelease"): ("/spec/chart/spec", "/spec/values"),
+    ("argoproj.io", "Application"): ("/spec/source", "/spec/source/helm/valuesObject"),
+}
+"""Kinds that install a chart: the object with the name of the `chart`, and the values."""
+
+
+def _of_release(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
+    """Findings about the ClusterPolicy that the chart of the GPU operator makes of its values, at these."""
+    chart, values = _RELEASES.get(key, ("", ""))
+    if not chart or known_keys.part_at(value, chart).get("chart") != "gpu-operator":
+        return
+    key, made = ("nvidia.com", "ClusterPolicy"), {**value, "spec": dict(known_keys.part_at(value, values))}
+    beside = (*beside_others(made, key, objects), *disagreements(made, key, objects))
+    for each in (*refused_values.wrong_values(made, key), *beside):
+        yield replace(each, path=f"{values}{each.path.removeprefix('/spec')}", topic="agent")
 
 
 _REQUESTS: Final = "devices.requests[]{,.exactly,.firstAvailable[]}.deviceClassName"
@@ -326,7 +345,7 @@ def _tainted(objects: Objects) -> _Tainted:
     """The names and labels of nodes, and of NodePools for GPUs, that have taints and offer no device, by the taints."""
     found: _Tainted = {}
     nodes = [(f"node {name}", node) for name, node in nodes_of(objects).items() if not _offers(node)]
-    for name, each in objects.cluster_scoped(*_NODE_POOL).items():
+    for name, each in objects.known(*_NODE_POOL).items():
         if any("gpu" in key for key in places.texts_at(each, "spec.template.spec.taints[].key")):
             nodes.append((f"NodePool {name}", dict(known_keys.part_at(each, "/spec/template"))))
     for name, node in nodes:
@@ -451,7 +470,6 @@ class _AmdPlugin(NamedTuple):
 
 
 _PARTITION: Final = memo.pattern(r"amd\.com/[sdtqc]px_nps\d")
-_PARTS: Final = memo.pattern(r'"computePartition"\s*:\s*"(\w+)"[^{}]*"memoryPartition"\s*:\s*"(\w+)"')
 _STRATEGY: Final = memo.pattern(r"-resource_naming_strategy[= ]\s*(single|mixed)")
 _MOST: Final = 64 * 1024
 
@@ -485,25 +503,7 @@ def _partitions_made(config_map: paths.Object) -> Iterator[str]:
     """The resources of the partitions that a configuration of the device config manager makes."""
     for text in known_keys.part_at(config_map, "/data").values():
         if isinstance(text, str) and len(text) <= _MOST and "gpu-config-profiles" in text:
-            yield from (f"amd.com/{one}_{other}".lower() for one, other in _PARTS.findall(text))
-
-
-_SHARES: Final = {"SPX": 1, "DPX": 2, "TPX": 3, "QPX": 4, "CPX": 8}
-"""Partitions of compute on MI300X; memory has no more (rocm.docs.amd.com/projects/amdsmi, conceptual/partition)."""
-
-
-def _impossible_partitions(config_map: paths.Object) -> Found:
-    for key, text in known_keys.part_at(config_map, "/data").items():
-        for one, other in (
-            _PARTS.findall(text) if isinstance(text, str) and "gpu-config-profiles" in text[:_MOST] else ()
-        ):
-            most, memory = _SHARES.get(one.upper(), 0), re.fullmatch(r"NPS(\d)", other.upper())
-            if most and memory and int(memory[1]) > most:
-                message = (
-                    f"has the profile {one} with {other} at {key}: GPUs have no more partitions of memory than of "
-                    f"compute, here {most}"
-                )
-                yield _wrong(paths.join("/data", key), message, f"set memoryPartition to NPS1, or {one} to CPX")
+            yield from (f"amd.com/{one}_{other}".lower() for one, other in PARTS.findall(text))
 
 
 _NODE_POOL: Final = ("karpenter.sh", "NodePool")

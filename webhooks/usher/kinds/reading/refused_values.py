@@ -501,6 +501,7 @@ def metrics_of_dcgm(config_map: paths.Object) -> Found:
 
 
 _MADE_IN: Final = {
+    ("k8s.cni.cncf.io", "NetworkAttachmentDefinition"): "",
     ("sriovnetwork.openshift.io", "SriovNetwork"): "",
     ("sriovnetwork.openshift.io", "SriovIBNetwork"): "",
     **{("mellanox.com", kind): "default" for kind in ("HostDeviceNetwork", "MacvlanNetwork", "IPoIBNetwork")},
@@ -511,13 +512,22 @@ _MADE_IN: Final = {
 def _homes_of_networks(objects: Objects) -> Mapping[str, set[str]]:
     """The namespaces of each network, by name; an empty one where the files do not say it."""
     found = defaultdict[str, set[str]](set)
-    for namespace, value in objects.all():
-        key = paths.text(value.get("apiVersion")).rpartition("/")[0], paths.text(value.get("kind"))
-        made = known_keys.part_at(value, "/spec").get("networkNamespace") or _MADE_IN.get(key)
-        if key in _MADE_IN or key == ("k8s.cni.cncf.io", "NetworkAttachmentDefinition"):
-            home = paths.text(made) if key in _MADE_IN and made else namespace
-            found[paths.text(paths.metadata(value).get("name"))].add(home)
+    for key, usual in _MADE_IN.items():
+        for namespace, value in objects.in_namespaces(*key):
+            made = known_keys.part_at(value, "/spec").get("networkNamespace") or usual
+            found[paths.text(paths.metadata(value).get("name"))].add(paths.text(made) or namespace)
     return found
+
+
+def _attached(written: object) -> list[tuple[str, str]]:
+    """The namespace, empty for that of the pod, and the name of each network in an annotation of Multus."""
+    if not isinstance(written, str) or len(written) > _LONGEST or "deviceID" in written:
+        return []
+    if written.lstrip().startswith("["):
+        listed = map(paths.mapping, values_at(known_keys.parsed(f"listed: {written}"), "listed[]"))
+        return [(paths.text(each.get("namespace")), paths.text(each.get("name"))) for each in listed]
+    parts = (each.partition("@")[0].strip().rpartition("/") for each in written.split(","))
+    return [(namespace, name) for namespace, _, name in parts]
 
 
 def networks_without_their_device(value: paths.Object, objects: Objects) -> Found:
@@ -525,29 +535,33 @@ def networks_without_their_device(value: paths.Object, objects: Objects) -> Foun
     networks = objects.once("devices of networks", lambda: _devices_of_networks(objects))
     homes = objects.once("namespaces of networks", lambda: _homes_of_networks(objects))
     home = paths.text(paths.metadata(value).get("namespace"))
-    for spec, path, _ in pod_specs(value) if networks else ():
+    for spec, path, _ in pod_specs(value) if networks or homes else ():
         metadata = path.removesuffix("/spec") + "/metadata"
-        written = known_keys.part_at(value, f"{metadata}/annotations").get(_NETWORKS)
-        if not isinstance(written, str) or written.lstrip().startswith(("[", "{")) or len(written) > 1000:
-            continue
+        where = paths.join(f"{metadata}/annotations", _NETWORKS)
         needed = defaultdict[str, int](int)
-        for each in written.split(","):
-            within, _, name = each.partition("@")[0].strip().rpartition("/")
+        for within, name in _attached(known_keys.part_at(value, f"{metadata}/annotations").get(_NETWORKS)):
             needed[networks.get(name, "")] += 1
-            known = homes.get(name, set())
+            known, text = (
+                homes.get(name, set()),
+                f"attaches the network {name[:60]} of the namespace {within or home}, ",
+            )
             if home and known and "" not in known and (within or home) not in known:
-                text = f"attaches the network {name} of the namespace {within or home}, and these files have it in "
                 remedy = f"write {min(known)}/{name}, or make the network in {within or home}"
-                where = paths.join(f"{metadata}/annotations", _NETWORKS)
-                yield misread(where, text + min(known), remedy, "controller")
-        asked = [each for each in values_at(spec, "containers[].resources.{limits,requests}") if each]
+                yield misread(where, f"{text}and it is in {min(known)}", remedy, "controller")
+            elif not known and (like := [each for each in homes if known_keys.is_slip(name[:60], each)]):
+                yield misread(where, f"{text}which is not known", f"did you mean {like[0]}?", "controller")
+        resources = [paths.mapping(each) for each in values_at(spec, "containers[].resources")]
+        asked = [{**paths.mapping(each.get("requests")), **paths.mapping(each.get("limits"))} for each in resources]
         for device, number in needed.items():
-            if device and not any(device in each for each in asked if isinstance(each, dict)):
-                text = f"attaches a network with the device {device}, and no container asks for it"
-                remedy = (
-                    f"add {device}: {number} to the limits, unless the network resources injector of SR-IOV does it"
+            amounts = [str(each[device]) for each in asked if device in each]
+            most = sum(int(each[:9]) for each in amounts if each.isdecimal())
+            if device and most < number and all(map(str.isdecimal, amounts)):
+                text = (
+                    f"attaches {number if number > 1 else 'a'} network{'s' * (number > 1)} with the device {device}, "
                 )
-                yield misread(paths.join(f"{metadata}/annotations", _NETWORKS), text, remedy, "controller")
+                text += "and no container asks for it" if not most else f"and its containers ask for {most} of it"
+                remedy = f"ask for {device}: {number}, unless the network resources injector of SR-IOV does it"
+                yield misread(where, text, remedy, "controller")
 
 
 def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects) -> Found:
