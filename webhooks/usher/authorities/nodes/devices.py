@@ -350,7 +350,6 @@ class _Search:
         return limit
 
     def can_place(self, items: Sequence[_Item], at: int = 0) -> bool:
-        """Whether all items from `at` on find devices; takes these devices."""
         if at == len(items):
             return True
         return any(self._fill(items, at, option, 0, 0) for option in items[at].options)
