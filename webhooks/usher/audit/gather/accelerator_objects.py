@@ -231,24 +231,28 @@ class Asked(Struct, frozen=True, kw_only=True):
     """The workload that a similar pod is on its own, maybe of another name; None for a pod without accelerators."""
     tolerations: Sequence[Mapping[str, paths.Json]] = ()
 
+    claiming: model.Workload | None = None
+    """The pod as a workload, if it names claims that other pods may name too."""
+
     @property
     def claims(self) -> frozenset[str]:
         """The claims that other pods may name too."""
-        pod_sets = () if self.workload is None else self.workload.pod_sets
-        return frozenset(each.claim for pods in pod_sets for each in pods.requests if each.claim)
+        return frozenset() if self.claiming is None else _claims(self.claiming)
 
     def without(self, claims: frozenset[str]) -> "Asked":
         """Without the devices of some claims."""
-        if self.workload is None or not claims:
+        if self.claiming is None or not claims:
             return self
         pod_sets = tuple(
             structs.replace(each, requests=tuple(one for one in each.requests if one.claim not in claims))
-            for each in self.workload.pod_sets
+            for each in self.claiming.pod_sets
         )
-        own = structs.replace(self.workload, pod_sets=pod_sets)
-        return Asked(
-            devices=devices.of_workload(own, by_parts=True), memory_profile=self.memory_profile, workload=self.workload
-        )
+        own = structs.replace(self.claiming, pod_sets=pod_sets)
+        return structs.replace(self, devices=devices.of_workload(own, by_parts=True))
+
+
+def _claims(workload: model.Workload) -> frozenset[str]:
+    return frozenset(each.claim for pods in workload.pod_sets for each in pods.requests if each.claim)
 
 
 class PodReader:
@@ -273,7 +277,8 @@ class PodReader:
         profile = next((str(each.profile) for each in names if each is not None), "")
         alone = self._workloads.of(value, workload)
         tolerations = workload.pod_sets[0].tolerations if workload.pod_sets else ()
-        return Asked(devices=found, memory_profile=profile, alone=alone, tolerations=tolerations)
+        claiming = workload if _claims(workload) else None
+        return Asked(devices=found, memory_profile=profile, alone=alone, tolerations=tolerations, claiming=claiming)
 
 
 _NOTHING: Final = Asked(devices={})

@@ -621,10 +621,10 @@ def _cohort_above_nodes(value: paths.Object, objects: Objects) -> Found:
     nodes = objects.known("", "Node").values()
     for where, own in at(value, _QUOTAS):
         device = str(own.get("name")) if isinstance(own, dict) else ""
-        amount = _whole(own.get("nominalQuota")) if "/" in device else 0
-        have = sum(_whole(known_keys.part_at(each, "/status/allocatable").get(device)) for each in nodes)
+        amount = _integer(own.get("nominalQuota")) if "/" in device else 0
+        have = sum(_integer(known_keys.part_at(each, "/status/allocatable").get(device)) for each in nodes)
         others = [each for queue in members for each in values_at(queue, _QUOTAS) if isinstance(each, dict)]
-        theirs = sum(_whole(each.get("nominalQuota")) for each in others if each.get("name") == device)
+        theirs = sum(_integer(each.get("nominalQuota")) for each in others if each.get("name") == device)
         if amount and theirs and 0 < have < amount + theirs and have >= max(amount, theirs):
             text = (
                 f"adds {amount} {device[:60]} to the {theirs} of its ClusterQueues, and the known nodes have {have}, "
