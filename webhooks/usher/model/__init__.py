@@ -11,7 +11,6 @@ from usher.model.workload import (
     NO_GANG_PLACES,
     NO_LIFECYCLE_PLACES,
     AcceleratorRequest,
-    CacheSize,
     Container,
     ContainerType,
     Count,

@@ -14,7 +14,6 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import paths, quantities
 
 Resources = Mapping[str, quantities.Quantity]
-"""Quantities by resource name."""
 
 
 class Route(StrEnum):
@@ -114,22 +113,15 @@ class Processes(TypedDict):
     path: str
 
 
-class CacheSize(TypedDict, total=False):
-    """The cache of a model server; empty if it is unknown."""
-
-    context: int
-    """The tokens of the longest request."""
-    cache: int
-    """Gigabytes of the cache for it, rounded down."""
-
-
-class ModelSize(CacheSize):
+class ModelSize(TypedDict):
     """The size of a model, as far as its name tells."""
 
+    context: NotRequired[int]
+    cache: NotRequired[int]
+    """Tokens of the longest request of vLLM, and gigabytes of its cache, rounded down; absent if they are unknown."""
     name: str
     """The number of its weights, as in its name: 70B."""
     bits: int
-    """Bits of each weight."""
     gigabytes: int
     """Gigabytes of its weights, rounded down; at least 1."""
     experts: bool

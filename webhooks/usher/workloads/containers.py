@@ -130,7 +130,7 @@ def read_launch(
         parallelism = model_servers.read_parallelism(container, words, path)
     if parallelism is not None and (size := model_servers.model_size(text, container)) is not None:
         is_known = parallelism["server"] == "vLLM"
-        parallelism["model"] = {**size, **started_programs.cache_of(text)} if is_known else size
+        parallelism["model"] = started_programs.with_cache(size, text) if is_known else size
     drains = [int(each) for each in _DRAINS.findall(text)] if "timeout" in text else []
     program = f"{path}/{'command' if command else 'args'}" if _PROGRAM.fullmatch(text) else ""
     name = words[0].strip() if command else ""

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
+from usher import model
 from usher.kinds.reading import started_programs, value_forms
 
 _Json = dict[str, Any]
@@ -180,4 +181,8 @@ def test_ranks_of_a_stateful_set_that_starts_in_order_are_found() -> None:
     ],
 )
 def test_the_cache_of_the_longest_request_is_known_for_common_models(words: str, cache: dict[str, int]) -> None:
-    assert started_programs.cache_of(words) == cache
+    size: model.ModelSize = {
+        "name": "8B", "bits": 16, "gigabytes": 16, "experts": False, "hub": True, "directory": "", "gated": ""
+    }  # fmt: skip
+
+    assert started_programs.with_cache(size, words) == {**size, **cache}

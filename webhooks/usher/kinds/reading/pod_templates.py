@@ -493,9 +493,13 @@ def _is_within(number: int, ranges: str) -> bool:
     return not found or any(low <= number < (low + high if sign == "/" else high + 1) for low, sign, high in found)
 
 
+def _containers(spec: Mapping[str, Any], path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    return ((where, each) for where, each in value_forms.at(spec, "containers[]", path) if isinstance(each, dict))
+
+
 def _homes_of_nobody(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
     """Programs that write to their home, as a user whose home is the root of the file system."""
-    for where, container in value_forms.at(spec, "containers[]", path):
+    for where, container in _containers(spec, path):
         image, variables = str(container.get("image")), value_forms.values_at(container, "env[].name")
         mounted = value_forms.texts_at(container, "volumeMounts[].mountPath")
         for row in known_keys.rows("homes") if "HOME" not in variables and "envFrom" not in container else ():
@@ -511,8 +515,8 @@ def _images_of_root(spec: Mapping[str, Any], path: str) -> Iterator[model.Unread
     if True not in value_forms.values_at(spec, f"{_OF_ALL}.runAsNonRoot"):
         return
     of_pod = paths.mapping(spec.get("securityContext"))
-    for where, container in value_forms.at(spec, "containers[]", path):
-        own = {**of_pod, **known_keys.part_at(container, "/securityContext")}
+    for where, container in _containers(spec, path):
+        own = {**of_pod, **paths.mapping(container.get("securityContext"))}
         image = str(container.get("image"))
         if own.get("runAsNonRoot") is True and own.get("runAsUser") is None and _ROOT.search(image):
             text = (

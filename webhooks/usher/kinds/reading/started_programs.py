@@ -73,7 +73,8 @@ class _Started:
     def size_of_empty_folder(self, path: str) -> quantities.Quantity | None:
         """The most that the emptyDir takes in which a path is; None without one, or without a size."""
         names = {name for folder, name, _ in self.mounts() if path and _is_below(path.removeprefix("file://"), folder)}
-        named = [each for each in places.values_at(self.spec, "volumes[]") if paths.mapping(each).get("name") in names]
+        volumes = map(paths.mapping, paths.elements(self.spec.get("volumes")))
+        named = [each for each in volumes if paths.text(each.get("name")) in names]
         return _amount(next(iter(places.values_at(named, "[].emptyDir.sizeLimit")), None))
 
     def volumes(self, *sources: str) -> set[str]:
@@ -479,8 +480,8 @@ _LENGTH: Final = r"--max[-_]model[-_]len"
 _OTHER_CACHE: Final = memo.pattern(r"rope|overrides|kv[-_]cache[-_]dtype|--config\b|--num-gpu-blocks|\$", re.IGNORECASE)
 
 
-def cache_of(words: str) -> model.CacheSize:
-    """The cache of the longest request of a model that a command of vLLM names: layers, heads and their size are known.
+def with_cache(size: model.ModelSize, words: str) -> model.ModelSize:
+    """The size with the cache of the longest request, if layers and heads of the model in a command of vLLM are known.
 
     vLLM does not start if its cache has no room for one request (vllm/v1/core/kv_cache_utils.py).
     """
@@ -489,8 +490,8 @@ def cache_of(words: str) -> model.CacheSize:
     given = next((each["tokens"] for each in _rows("contexts") if re.search(each["model"], text)), None)
     tokens = _number_of(_LENGTH, text) if re.search(_LENGTH, text) else given
     if row is None or not tokens or _OTHER_CACHE.search(text):
-        return {}
-    return {"context": tokens, "cache": row["bytes"] * tokens // 10**9}
+        return size
+    return {**size, "context": tokens, "cache": row["bytes"] * tokens // 10**9}
 
 
 def _is_json(text: str) -> bool:
