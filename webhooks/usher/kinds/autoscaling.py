@@ -457,7 +457,6 @@ def _tell_of_others(value: Object, path: str, known: list[str], versions: tuple[
             reading.unknown(path + pointer, reason)
 
 
-_NODE_POOL: Final = ("karpenter.sh", "NodePool")
 _OF_POOLS: Final = "spec.template.spec.requirements[]"
 _TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
 _CAPACITY_TYPE: Final = "karpenter.sh/capacity-type"
@@ -525,10 +524,8 @@ def _of_fractions(value: paths.Object, objects: Objects) -> Iterator[model.Unrea
             yield misread(f"{where}/values", text, remedy, "controller")
 
 
-def unfit_requirements(value: paths.Object, key: tuple[str, str], objects: Objects) -> Iterator[model.UnreadKey]:
+def _unmet_requirements(value: paths.Object, objects: Objects) -> Iterator[model.UnreadKey]:
     """Requirements of a NodePool that its EC2NodeClass or machine types of AWS do not meet."""
-    if key != _NODE_POOL:
-        return
     yield from _of_fractions(value, objects)
     yield from _of_node_class(value, objects)
     yield from _of_machine_types(value)
@@ -584,6 +581,7 @@ CODE: Final[Mapping[str, Code]] = {
     "ScaledObject.keda.sh": {"autoscaler": _scaled_object},
     "PodAutoscaler.autoscaling.aibrix.ai": {"autoscaler": _pod_autoscaler},
     "Scale.autoscaling": {"autoscaler": _scale},
+    "NodePool.karpenter.sh": {"unmet": _unmet_requirements},
 }
 
 

@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 from usher import memo, model, paths
 from usher.kinds.reading.counts import ReadGrowth
 from usher.kinds.reading.templates import Template
-from usher.kinds.reading.values import Reading
+from usher.kinds.reading.values import Objects, Reading
 
 Key = tuple[str, str]
 """Group and kind."""
@@ -233,6 +233,7 @@ def minimum_of_owner(annotations: Mapping[str, str]) -> int | None:
     return number if number < _INT32 else 1
 
 
+FindUnmet = Callable[[paths.Object, Objects], Iterator[model.UnreadKey]]
 FindTemplates = Callable[[Mapping[str, paths.Json], Reading], Iterable[Template]]
 """Finds the pod templates in a whole object."""
 
@@ -349,6 +350,8 @@ class Kind(Struct, frozen=True, kw_only=True):
     """JSON Pointer of the number that its `/scale` writes; empty for a kind without the scale subresource."""
     autoscaler: ReadGrowth | None = None
     """Reads how many replicas its objects let another object have."""
+    unmet: FindUnmet | None = None
+    """Finds what an object needs of others, or of what usher knows of clouds, and does not get."""
     made_for: Key = ("", "")
     """The kind whose operator makes one of its objects for each role, called OBJECT-role; empty without one."""
     owned_by: tuple[Key, ...] = ()
@@ -385,6 +388,7 @@ class Code(TypedDict, total=False):
     templates: FindTemplates
     autoscaler: ReadGrowth
     keep: Keep
+    unmet: FindUnmet
 
 
 RECORDS: Final = Path(__file__).with_name("records.json")
@@ -437,7 +441,8 @@ def recorded(code: Mapping[str, Code]) -> Iterator[Kind]:
 def _recorded(code: Code, *, kind: str, versions: list[str], **record: Any) -> Kind:  # noqa: ANN401 - any field
     group, name = key_of(kind)
     pods, facts, finished = (record.pop(field, None) for field in ("pods", "facts", "finished"))
-    record.update(autoscaler=code.get("autoscaler"), owned_by=tuple(map(key_of, record.pop("owned_by", ()))))
+    record.update(autoscaler=code.get("autoscaler"), unmet=code.get("unmet"))
+    record["owned_by"] = tuple(map(key_of, record.pop("owned_by", ())))
     if "made_for" in record:
         record["made_for"] = key_of(record["made_for"])
     if pods is not None:

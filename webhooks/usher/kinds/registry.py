@@ -33,6 +33,7 @@ from usher.kinds import (
 )
 from usher.kinds import kind as kinds_kind
 from usher.kinds.kind import Code, FactKind, Key, Kind, Pods, api
+from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.shapes import ShapeTypes, strict_adapter
 
 _FAMILIES: Final = (
@@ -113,6 +114,12 @@ autoscaler that names one of them does nothing, and they grow by UPDATE alone.
 """
 
 _SCALED: Final[dict[tuple[str, str], Kind]] = {(kind.group, kind.plural): kind for kind in KINDS if kind.scale}
+
+
+def unmet(value: paths.Object, key: Key, objects: reading_values.Objects) -> Iterable[model.UnreadKey]:
+    """The needs of an object that the objects of the files and the facts do not meet, by the code of its kind."""
+    kind = BY_KEY.get(key)
+    return () if kind is None or kind.unmet is None else kind.unmet(value, objects)
 
 
 def scaled(group: str, plural: str) -> Kind | None:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from usher import memo, model, paths
 from usher.accelerators import names
 from usher.accelerators.vocabulary import looks_like_accelerator, meant_name
-from usher.kinds import autoscaling, registry
+from usher.kinds import registry
 from usher.kinds.kind import DEFINITION
 from usher.kinds.kubeflow_pipelines import group_version_kind
 from usher.kinds.reading import (
@@ -128,7 +128,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         found += tuple(inner_names.names_of_nothing(value, key, specs, files))
         if isinstance(files.around, Objects):
             found += tuple(device_stack.disagreements(value, key, files.around))
-            found += tuple(autoscaling.unfit_requirements(value, key, files.around))
+            found += tuple(registry.unmet(value, key, files.around))
             found += tuple(chosen_boards.beside_others(value, key, files.around, workload, of_pods))
             found += tuple(model_servers.needs_of_cluster(workload, value, of_pods, (files.around, beside)))
         found += tuple(definition_limits.beyond_limits(value, definitions, found))

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from unit.workloads.normalised import VOCABULARY
-from usher.kinds import autoscaling
+from usher.kinds import registry
 from usher.kinds.reading import chosen_boards, device_stack, inner_names, refused_values, value_forms
 from usher.kinds.reading.values import Objects
 from usher.workloads.normalise import normalise
@@ -30,7 +30,7 @@ def _found(text: str) -> list[str]:
         *(chosen_boards.slices_other_than_pods(workload) if workload is not None else ()),
         *chosen_boards.beside_others(value, key, objects),
         *device_stack.disagreements(value, key, objects),
-        *autoscaling.unfit_requirements(value, key, objects),
+        *registry.unmet(value, key, objects),
         *refused_values.wrong_values(value, key),
     ]
     return [each.remedy for each in found]

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from usher.kinds import autoscaling
+from usher.kinds import registry
 from usher.kinds.reading import chosen_boards, device_stack, refused_values, value_forms
 from usher.kinds.reading.values import Objects
 
@@ -17,7 +17,7 @@ def _remedies(*texts: str) -> list[str]:
         *refused_values.wrong_values(value, key),
         *chosen_boards.beside_others(value, key, objects, None, value_forms.pod_specs(value)),
         *device_stack.disagreements(value, key, objects),
-        *autoscaling.unfit_requirements(value, key, objects),
+        *registry.unmet(value, key, objects),
     ]
     return [each.remedy for each in found]
 

@@ -136,6 +136,12 @@ _remedy(found) := "divide the GPUs in this way, or ask for slices that nodes hav
 	[shortage] = found.nearest.shortages
 	shortage.instead
 	_only(found.nearest, "shortages")
+} else := $"run the device plugin that offers {shortage.resource} on nodes with the device, or declare the pool that has it in usher.yaml with scalesFromZero" if {
+	[shortage] = found.nearest.shortages
+	not shortage.daemons
+	not found.poolsAlone
+	contains(shortage.resource, "/")
+	_only(found.nearest, "shortages")
 } else := $"tolerate {concat(" and ", found.nearest.taints)}" if {
 	_only(found.nearest, "taints")
 } else := "select labels that the NodePool sets, or set this one in its template" if {

@@ -147,7 +147,7 @@ test_what_no_node_has_at_all_is_not_asked_for_in_smaller_amounts if {
 	check.deny == {found(
 		"/spec", "the pod",
 		"the closest match is pool h100; one pod asks for 1 of rdma/ib, and no node there offers it",
-		ask_for_less,
+		"run the device plugin that offers rdma/ib on nodes with the device, or declare the pool that has it in usher.yaml with scalesFromZero",
 	)} with input as document
 }
 
