@@ -100,6 +100,7 @@ ONLY_IN_FILES = (
     "USH1538 image-of-other-devices",
     "USH1539 agent-without-its-folder",
     "USH1541 probe-without-an-answer",
+    "USH1690 program-cannot-use",
     "USH1700 definition-refuses",
 )
 
