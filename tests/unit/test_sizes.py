@@ -11,7 +11,6 @@ ROOT: Final = Path(__file__).parents[2]
 
 ALONE: Final = {
     "authorities.nodes.devices": "the choice of devices, which runs without ResourceSlices never import",
-    "audit.reports.fleet_tables": "with the forms that render the tables it is too long",
     "audit.store.fleet_totals": "the SQL of a merge; with the merge itself it is too long",
     "audit.usage.possible_savings": "with what measures usage it is too long",
     "audit.usage.saving_cases": "with the savings themselves it is too long",

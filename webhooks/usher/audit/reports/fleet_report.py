@@ -12,8 +12,10 @@ from typing import Final, TextIO
 from msgspec.structs import replace
 from rich.text import Text
 
+from usher.audit.document import fleet_document
 from usher.audit.document.fleet_document import Fleet, FleetPoint, FleetRow
-from usher.audit.reports import entry_words, fleet_tables, html_elements, html_tables, numbers
+from usher.audit.reports import cells, described, entry_words, html_elements, html_tables, numbers
+from usher.audit.reports.described import Table
 from usher.audit.reports.html_elements import Html, Section, element
 from usher.audit.reports.numbers import PAGE, TEXT
 from usher.check.formats import wording
@@ -97,7 +99,7 @@ def _usage(fleet: Fleet) -> Iterator[Row]:
     yield Row("idle", f"{TEXT.number(usage.idle)} of {TEXT.number(usage.measured)} measured GPU-hours{part}{without}")
     if usage.activity is not None:
         yield Row("activity", f"{TEXT.share(usage.activity)} of the allocated GPUs")
-    yield Row("money", fleet_tables.money_words(usage, "for idle GPUs") or "not priced; set audit.prices in usher.yaml")
+    yield Row("money", _money_words(usage, "for idle GPUs") or "not priced; set audit.prices in usher.yaml")
     if usage.not_priced:
         yield Row("not priced", f"{TEXT.number(usage.not_priced)} GPU-hours have no price in usher.yaml")
     if found.savings.number:
@@ -109,14 +111,14 @@ def _usage(fleet: Fleet) -> Iterator[Row]:
 def _accelerators(fleet: Fleet, lines: Lines) -> None:
     if not fleet.other_accelerators:
         return
-    headers, rows = fleet_tables.accelerators(fleet).text(SHOWN)
+    headers, rows = _accelerator_table(fleet).text(SHOWN)
     lines.table(headers, rows, right=set(headers[1:]), indent=2)
     _write_more(len(fleet.other_accelerators) - SHOWN, "accelerator", lines)
     lines.write()
 
 
 def _clusters(fleet: Fleet, lines: Lines) -> None:
-    headers, rows = fleet_tables.clusters(fleet).text(SHOWN)
+    headers, rows = _cluster_table(fleet).text(SHOWN)
     shown = [[*row, _incomplete(each)] for row, each in zip(rows, fleet.clusters, strict=False)]
     lines.table([*headers, ""], shown, right=set(headers[1:]), indent=2)
     _write_more(fleet.summary.clusters - len(rows), "cluster", lines)
@@ -132,7 +134,7 @@ def _teams(fleet: Fleet, lines: Lines) -> None:
     table = next((each for each in fleet.tables if each.by == "team"), None)
     if table is None:
         return
-    headers, rows = fleet_tables.groups(table, *entry_words.BY["team"]).text(SHOWN)
+    headers, rows = _group_table(table, *entry_words.BY["team"]).text(SHOWN)
     lines.table(headers, rows, right=set(headers[1:]), indent=2)
     _write_more(len(table.rows) - SHOWN + (0 if table.rest is None else 1), "row", lines)
     lines.write()
@@ -142,7 +144,7 @@ def _findings(fleet: Fleet, lines: Lines) -> None:
     if not fleet.findings:
         lines.write("No findings.")
         return
-    headers, rows = fleet_tables.findings(fleet).text(SHOWN)
+    headers, rows = _finding_table(fleet).text(SHOWN)
     lines.table(headers, rows, right={"findings", "clusters"}, indent=2)
     _write_more(len(fleet.findings) - SHOWN, "code", lines)
     lines.write()
@@ -187,21 +189,21 @@ def page_text(fleet: Fleet) -> str:
 def _sections(fleet: Fleet) -> Iterator[Section]:
     rest = fleet.clusters_rest
     lead = "" if rest is None else f"The last row is the sum of {rest.name}."
-    yield replace(fleet_tables.clusters(fleet).section(lead), count=fleet.summary.clusters)
+    yield replace(_cluster_table(fleet).section(lead), count=fleet.summary.clusters)
     for table in fleet.tables:
         name, without = entry_words.BY.get(table.by, (table.by, ""))
         last = f" The last row is the sum of {table.rest.name}." if table.rest is not None else ""
-        yield fleet_tables.groups(table, name, without).section(f"In all clusters together.{last}")
+        yield _group_table(table, name, without).section(f"In all clusters together.{last}")
     if fleet.other_accelerators:
-        yield fleet_tables.accelerators(fleet).section("Each in units of its resource.")
-    yield fleet_tables.findings(fleet).section(title="Findings by code")
+        yield _accelerator_table(fleet).section("Each in units of its resource.")
+    yield _finding_table(fleet).section(title="Findings by code")
     idle = "The workloads with the most idle GPU-hours." if fleet.idle_workloads else ""
-    yield fleet_tables.idle_workloads(fleet).section(idle)
+    yield _idle_table(fleet).section(idle)
     largest = f"The largest of {fleet.summary.savings.number:,}. Amounts are for the measured windows."
-    yield fleet_tables.savings(fleet).section(largest if fleet.savings else "")
-    yield fleet_tables.checklist(fleet).section()
+    yield _saving_table(fleet).section(largest if fleet.savings else "")
+    yield _checklist_table(fleet).section()
     left_out = f"{fleet.problems_left_out:,} more are left out." if fleet.problems_left_out else ""
-    yield fleet_tables.problems(fleet).section(left_out)
+    yield _problem_table(fleet).section(left_out)
 
 
 def _facts(fleet: Fleet) -> Iterator[str]:
@@ -317,3 +319,155 @@ def _drawn(points: Sequence[FleetPoint], number: _Number, shown: Callable[[float
         )
         for place, point in enumerate(points)
     ]
+
+
+_PROBLEM_BADGES: Final = {
+    fleet_document.ProblemKind.MISSING: "bad",
+    fleet_document.ProblemKind.DAMAGED: "bad",
+    fleet_document.ProblemKind.INCOMPLETE: "warn",
+    fleet_document.ProblemKind.AGE: "warn",
+}
+_PROBLEM_RANKS: Final = {kind: rank for rank, kind in enumerate(fleet_document.ProblemKind)}
+
+
+def _money_cell(usage: fleet_document.FleetUsage) -> cells.Cell:
+    known = [(each.currency, each.idle) for each in usage.costs if each.idle is not None]
+    shown = " + ".join(PAGE.money(idle, currency) for currency, idle in known)
+    # Money of two currencies has no order.
+    return cells.number(known[0][1] if len(known) == 1 else None, shown or numbers.NOT_PRICED)
+
+
+def _money_words(usage: fleet_document.FleetUsage, what: str = "") -> str:
+    """`12,345 USD + 20 EUR`: what idle GPUs cost, for each currency; empty where nothing is priced."""
+    found = [TEXT.money(each.idle, each.currency) for each in usage.costs if each.idle is not None]
+    return f"{' + '.join(found)} {what}".rstrip() if found else ""
+
+
+_OF_USAGE: Final[described.Ways] = {
+    "Idle": {"plain": lambda row: TEXT.number(row.usage.idle, "")},
+    "Idle money": {"cell": lambda row: _money_cell(row.usage), "plain": lambda row: _money_words(row.usage)},
+}
+"""The ways of the columns about usage, of clusters and groups."""
+
+
+def _change(now: int, before: int | None) -> str:
+    """` (+3)`: how many more there are than in the merge before; empty where that is not known, or as many."""
+    return "" if before is None or now == before else f" ({now - before:+,})"
+
+
+def _cluster_table(fleet: Fleet) -> Table[FleetRow]:
+    """The clusters; the last row of a page sums up those that have no row."""
+    return described.table(
+        "clusters of a fleet",
+        fleet.clusters,
+        ways={
+            **_OF_USAGE,
+            "Cluster": {"cell": _cluster_cell},
+            "GPUs": {"plain": lambda row: TEXT.number(row.gpus, "?")},
+            "Held now": {"plain": lambda row: TEXT.number(row.gpus_allocated, "?")},
+            "Findings": {"value": _found_words, "cell": lambda row: cells.number(row.findings, _found_words(row))},
+            "Never run": {"plain": lambda row: "?" if row.workloads_never is None else f"{row.workloads_never:,}"},
+            "Taken": {"value": lambda row: numbers.minute(row.taken)},
+        },
+        choices={"complete": lambda row: "yes" if row.complete else "no"},
+        last=fleet.clusters_rest,
+    )
+
+
+def _found_words(row: FleetRow) -> str:
+    return f"{row.findings:,}{_change(row.findings, row.findings_before)}"
+
+
+def _cluster_cell(row: FleetRow) -> cells.Cell:
+    missing = f"{row.shards_missing:,} of {row.shards:,} shards missing" if row.shards_missing else "incomplete"
+    return cells.lines(("strong", row.name), None if row.complete else ("badge", missing, "warn"))
+
+
+def _group_table(table: fleet_document.FleetTable, name: str, without: str) -> Table[fleet_document.GroupRow]:
+    """The groups of all clusters by one property; the last row of a page sums up those that have no row."""
+    of_group = {
+        "value": lambda row: row.name or f"({without})",
+        "cell": lambda row: cells.lines(("strong", row.name)) if row.name else cells.text("", without),
+    }
+    found = described.columns("groups of a fleet", {**_OF_USAGE, "": of_group})
+    first = replace(found[0], title=wording.capitalised(name), name=name)
+    columns = (first, *(each for each in found[1:] if table.by == "team" or each.key != "Findings"))
+    return Table(
+        name=f"by-{table.by.lower()}-table", caption=f"By {name}", rows=table.rows, columns=columns, last=table.rest
+    )
+
+
+def _accelerator_table(fleet: Fleet) -> Table[fleet_document.AcceleratorRow]:
+    """The accelerators other than GPUs."""
+    of_resource = {
+        "value": lambda row: numbers.short(row.resource),
+        "cell": lambda row: cells.lines(("strong", row.resource)),
+    }
+    return described.table("accelerators of a fleet", fleet.other_accelerators, ways={"Accelerator": of_resource})
+
+
+def _finding_table(fleet: Fleet) -> Table[fleet_document.CodeRow]:
+    """The findings of all clusters by code."""
+    return described.table(
+        "findings of a fleet",
+        fleet.findings,
+        ways={
+            "Severity": {"cell": _severity_cell},
+            "Finding": {"cell": lambda row: cells.lines(("strong", row.title), ("code", f"{row.code} {row.name}"))},
+            "Found": {"value": _code_words, "cell": lambda row: cells.number(row.findings, _code_words(row))},
+            "Most in": {
+                "cell": lambda row: cells.lines(*(("plain", f"{name}: {number:,}") for name, number in row.where))
+            },
+        },
+        choices={"severity": lambda row: row.severity.value},
+    )
+
+
+def _severity_cell(row: fleet_document.CodeRow) -> cells.Cell:
+    severity = row.severity
+    return cells.badge(severity.value, entry_words.BADGES[severity], entry_words.severity_rank(severity))
+
+
+def _code_words(row: fleet_document.CodeRow) -> str:
+    return f"{row.findings:,}{_change(row.findings, row.before)}"
+
+
+_OBJECT: Final = {"cell": lambda row: entry_words.named(row.subject)}
+_MONEY: Final = {"cell": lambda row: cells.number(row.cost, PAGE.money(row.cost, row.currency))}
+"""Money of a row, which may be in another currency than that of the next one."""
+
+
+def _idle_table(fleet: Fleet) -> Table[fleet_document.IdleWorkload]:
+    """The workloads with the most idle GPU-hours."""
+    return described.table(
+        "idle workloads of a fleet", fleet.idle_workloads, ways={"Workload": _OBJECT, "Money": _MONEY}
+    )
+
+
+def _saving_table(fleet: Fleet) -> Table[fleet_document.FleetSaving]:
+    """The largest savings."""
+    change = {"cell": lambda row: cells.lines(("strong", row.kind), ("plain", row.change))}
+    return described.table(
+        "savings of a fleet", fleet.savings, ways={"Change": change, "Workload": _OBJECT, "Money": _MONEY}
+    )
+
+
+def _checklist_table(fleet: Fleet) -> Table[fleet_document.ReadinessRow]:
+    """The items of the checklist, with the clusters where each fails."""
+    failing = {"cell": lambda row: cells.lines(*(("plain", name) for name in row.failing))}
+    return described.table("checklist of a fleet", fleet.readiness, ways={"Some that fail": failing})
+
+
+def _problem_table(fleet: Fleet) -> Table[fleet_document.FleetProblem]:
+    """A row for each audit that is missing in the merge, damaged, incomplete, old or of another version."""
+    return described.table(
+        "problems of a fleet", fleet.problems, ways={"What": {"cell": _kind_cell}}, choices={"what": _kind_words}
+    )
+
+
+def _kind_words(row: fleet_document.FleetProblem) -> str:
+    return row.kind.value
+
+
+def _kind_cell(row: fleet_document.FleetProblem) -> cells.Cell:
+    return cells.badge(row.kind.value, _PROBLEM_BADGES.get(row.kind, "plain"), _PROBLEM_RANKS[row.kind])

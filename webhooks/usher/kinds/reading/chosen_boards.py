@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from usher import memo, model, paths, quantities
 from usher.accelerators import boards
-from usher.kinds.reading import counts, known_keys, pod_templates, refused_values
+from usher.kinds.reading import counts, known_keys, networks_and_disks, pod_templates, refused_values
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.values import Objects
@@ -239,15 +239,14 @@ def beside_others(
     yield from _of_taints(value, objects)
     if (rule := _OF_OPERATORS.get(key)) is not None:
         yield from rule(value, objects)
-    yield from refused_values.networks_without_their_device(value, objects)
-    devices = objects.once("devices of nodes", lambda: _devices_of_nodes(objects))
-    if devices:
+    yield from networks_and_disks.networks_without_their_device(value, objects)
+    if devices := objects.once("devices of nodes", lambda: _devices_of_nodes(objects)):
         yield from _of_drivers(value, devices)
-        yield from refused_values.volumes_in_other_zones(value, devices, objects)
-        yield from refused_values.disks_before_their_pods(value, devices, objects)
+        yield from networks_and_disks.volumes_in_other_zones(value, devices, objects)
+        yield from networks_and_disks.disks_before_their_pods(value, devices, objects)
     yield from refused_values.beside_others(value, key, objects)
     yield from places.claims_of_no_class(value, key, objects)
-    yield from refused_values.ports_of_nodes(workload, specs, objects)
+    yield from networks_and_disks.ports_of_nodes(workload, specs, objects)
     yield from counts.budgets_of_jobs(value, objects)
     yield from pod_templates.older_kubelets(workload, specs, objects)
     yield from pod_templates.users_of_namespace(workload, specs, objects)

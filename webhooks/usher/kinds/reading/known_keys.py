@@ -385,6 +385,11 @@ ConfigurationTexts = Annotated[
 """`data` of a ConfigMap: its configurations of devices and schedulers, and nothing of its other texts."""
 
 
+def integer(amount: object) -> int:
+    """A whole number as YAML or a text has it; 0 for anything else."""
+    return int(str(amount)) if re.fullmatch(r"\d{1,9}", str(amount), re.ASCII) else 0
+
+
 def part_at(value: paths.Json, path: str) -> Mapping[str, Any]:
     """The object at a place; an empty object if the place does not exist."""
     for step in path[1:].split("/"):

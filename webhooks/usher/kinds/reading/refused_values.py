@@ -4,29 +4,24 @@ import csv
 import difflib
 import math
 import re
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from usher import memo, model, paths
-from usher.accelerators import boards
-from usher.kinds.reading import counts, known_keys
+from usher import model, paths
+from usher.kinds.reading import known_keys
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.value_forms import (
-    DISKS,
     PodSpec,
     at,
-    is_default_class,
     is_placeholder,
-    pod_specs,
     texts_at,
     texts_with_paths,
     values_at,
 )
-from usher.kinds.reading.values import Absence, Objects, Reference
+from usher.kinds.reading.values import Objects
 from usher.model import placement
 
 Found = Iterator[model.UnreadKey]
@@ -260,221 +255,6 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
             yield from _of_row(row, value, objects)
 
 
-_ZONE: Final = "topology.kubernetes.io/zone"
-
-
-def volumes_in_other_zones(
-    value: paths.Object, devices: Mapping[str, Sequence[Mapping[str, Any]]], objects: Objects
-) -> Found:
-    """Pods whose volume is in a zone without a known node that offers their devices."""
-    namespace = paths.text(paths.metadata(value).get("namespace"))
-    for spec, path, _ in pod_specs(value):
-        claims = list(texts_with_paths(spec, "volumes[].persistentVolumeClaim.claimName", path))
-        for device in texts_at(spec, _ASKED) if claims else ():
-            zones = {str(each.get(_ZONE, "")) for each in devices.get(device, ())}
-            for where, name in claims if zones and "" not in zones else ():
-                of_volume = _zones_of_claim(namespace, name, objects)
-                if of_volume and zones.isdisjoint(of_volume):
-                    text = (
-                        f"mounts {name[:60]}, whose volume is in {', '.join(sorted(of_volume))[:80]}, but the known "
-                        f"nodes with {device} are in {', '.join(sorted(zones))[:80]}"
-                    )
-                    yield misread(where, text, "make the volume in a zone of these nodes", "controller")
-
-
-def disks_before_their_pods(
-    value: paths.Object, devices: Mapping[str, Sequence[Mapping[str, Any]]], objects: Objects
-) -> Found:
-    """Disks that a StorageClass makes before their pods are placed, in any zone, though few zones have their devices.
-
-    The volume stays in its zone (kubernetes.io, storage classes, volume binding mode).
-    """
-    classes = objects.known("storage.k8s.io", "StorageClass")
-    all_zones = objects.once("zones of nodes", lambda: frozenset(map(_zone, objects.known("", "Node").values()))) - {""}
-    for spec, path, _ in pod_specs(value) if classes and all_zones else ():
-        for device in texts_at(spec, _ASKED):
-            zones = {str(each.get(_ZONE, "")) for each in devices.get(device, ())}
-            if not zones or "" in zones or not zones < all_zones:
-                continue
-            for where, name in _classes_named(value, spec, path, objects):
-                named = [name] if name in classes else [each for each in classes if is_default_class(classes[each])]
-                made = classes[named[0]] if len(named) == 1 and (name in classes or not name) else {}
-                early = made.get("volumeBindingMode", "Immediate") == "Immediate" and "allowedTopologies" not in made
-                if early and made.get("provisioner") in DISKS:
-                    text = f"gets a disk of the StorageClass {named[0][:60]} before it is placed, in any of "
-                    text += (
-                        f"{len(all_zones)} zones, but the known nodes with {device} are in {', '.join(sorted(zones))}"
-                    )
-                    remedy = "set volumeBindingMode to WaitForFirstConsumer in the StorageClass, or use one that has it"
-                    yield misread(where, text[:400], remedy, "controller")
-                    return
-
-
-def _zone(node: paths.Object) -> str:
-    return paths.text(known_keys.part_at(node, "/metadata/labels").get(_ZONE))
-
-
-def _classes_named(
-    value: paths.Object, spec: Mapping[str, Any], path: str, objects: Objects
-) -> Iterator[tuple[str, str]]:
-    """The StorageClasses of the claims that pods make or mount, each with its place; empty for the default."""
-    namespace = paths.text(paths.metadata(value).get("namespace"))
-    made = [
-        *at(spec, "volumes[].ephemeral.volumeClaimTemplate.spec", path),
-        *at(value, "spec.volumeClaimTemplates[].spec"),
-    ]
-    for where, name in texts_with_paths(spec, "volumes[].persistentVolumeClaim.claimName", path):
-        found = objects.find(Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=namespace))
-        claim = {} if isinstance(found, Absence) else known_keys.part_at(found, "/spec")
-        made += [(where, claim)] if claim and not claim.get("volumeName") else []
-    for where, claim in made:
-        if isinstance(claim, dict) and isinstance(claim.get("storageClassName", ""), str):
-            yield where, str(claim.get("storageClassName", ""))
-
-
-def _zones_of_claim(namespace: str, name: str, objects: Objects) -> Collection[str]:
-    """The zones in which a volume of the files can be; empty where they do not say it."""
-    claim = objects.find(Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=namespace))
-    if isinstance(claim, Absence):
-        return ()
-    spec = known_keys.part_at(claim, "/spec")
-    volume = objects.cluster_scoped("", "PersistentVolume").get(str(spec.get("volumeName")), {})
-    class_ = objects.cluster_scoped("storage.k8s.io", "StorageClass").get(str(spec.get("storageClassName")), {})
-    entries = [
-        *values_at(volume, "spec.nodeAffinity.required.nodeSelectorTerms[].matchExpressions[]"),
-        *values_at(class_, "allowedTopologies[].matchLabelExpressions[]"),
-    ]
-    return {
-        zone
-        for each in map(paths.mapping, entries)
-        if str(each.get("key")).endswith("zone") and each.get("operator", "In") == "In"
-        for zone in texts_at(each, "values[]")
-    }
-
-
-_TYPES: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
-_SSHD: Final = memo.pattern(r"(?:^|[\s;&|]|/s?bin/)sshd(?=[\s;&|]|$)[^;&|\n]{0,200}")
-_PORT_OF_FILE: Final = memo.pattern(r"\bPort\b|sshd_config")
-_PORT: Final = memo.pattern(r"\s-(?:p\s*|oPort=)(\d{1,5})\b")
-_KEEPS_APART: Final = "affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[].topologyKey"
-
-
-_OF_IMAGE: Final = 0
-"""The port of sshd where its image says it: images of the MPI operator have 2222 (kubeflow/mpi-operator#593)."""
-
-
-def _listened(spec: Mapping[str, Any]) -> set[int]:
-    """The ports on which sshd and model servers of a pod listen; those of other programs are unknown."""
-    found = counts.ports_of_server(spec)
-    for container in values_at(spec, "containers[]"):
-        words = " ".join(texts_at(container, "command[] args[]"))
-        if (started := _SSHD.search(words)) and not _PORT_OF_FILE.search(words):
-            port = _PORT.search(started[0])
-            found.add(int(port[1]) if port else _OF_IMAGE)
-    return found
-
-
-def ports_of_nodes(workload: model.Workload | None, specs: Sequence[PodSpec], objects: Objects) -> Found:
-    """Ports of a node that several pods want.
-
-    The scheduler counts only ports that a container declares (pkg/scheduler/framework/plugins/nodeports of Kubernetes);
-    in the network of the node each of them is a port of the node.
-    """
-    if workload is None or workload.pods.minimum == workload.pods.maximum == 0 or workload.kind == "DaemonSet":
-        return
-    of_paths = {each.spec_path: each for each in workload.pod_sets if each.accelerators}
-    together = workload.gang.waits or workload.role in (model.Role.SERVICE, model.Role.INFERENCE)
-    for spec, path, _ in specs:
-        pod_set, declared = of_paths.get(path), _ports_of_host(spec)
-        of_daemons = _ports_of_daemons(objects) if declared and pod_set is not None else {}
-        for port in sorted(declared & of_daemons.keys()):
-            text = f"wants port {port} of its node, which the DaemonSet {of_daemons[port][:60]} has on every node"
-            yield misread(path, f"{text}, so no node takes a pod", "use another port", "controller")
-        if not declared and spec.get("hostNetwork") is not True:
-            continue
-        if pod_set is None or pod_set.count.minimum < _SEVERAL or "kubernetes.io/hostname" in pod_set.node_selector:
-            continue
-        rooms, pods = _rooms(pod_set, objects), pod_set.count.minimum
-        nodes, most = sum(map(bool, rooms)), max(rooms, default=0)
-        if declared and together and 0 < nodes < pods and objects.known("", "Node"):
-            text = f"has {pods} pods that each want port {min(declared)} of their node, but only {nodes} of the known "
-            text += "nodes can hold one, so the others stay pending unless nodes are added"
-            yield misread(path, text, "leave hostNetwork and hostPort out, or run fewer pods", "controller")
-        elif most > 1 and (ports := _open_ports(spec, declared)):
-            port = min(ports)
-            program = f"a program on port {port}" if port else "sshd"
-            text = f"runs {pods} pods in the network of their nodes with {program}, and a node has room for {most} of "
-            text += "them: the second one there finds the port in use"
-            remedy = f"declare containerPort {port or 'of sshd'}, so that the scheduler keeps the pods apart"
-            yield misread(path, text, f"{remedy}, or ask for all devices of a node", "controller")
-
-
-_SEVERAL: Final = 2
-
-
-def _ports_of_host(spec: Mapping[str, Any]) -> set[int]:
-    """The ports of their node that the containers of a pod declare."""
-    fields = "{hostPort,containerPort}" if spec.get("hostNetwork") is True else "hostPort"
-    return {each for each in values_at(spec, f"containers[].ports[].{fields}") if isinstance(each, int) and each}
-
-
-def _open_ports(spec: Mapping[str, Any], declared: set[int]) -> set[int]:
-    """The ports of their node on which programs listen and that no container declares, unless the pods keep apart."""
-    if spec.get("hostNetwork") is not True or values_at(spec, _KEEPS_APART):
-        return set()
-    return _listened(spec) - declared - ({_OF_IMAGE} if declared else set())
-
-
-def _ports_of_daemons(objects: Objects) -> Mapping[int, str]:
-    """The ports of nodes that DaemonSets have on all nodes, with the name of the DaemonSet."""
-    return objects.once("ports of DaemonSets", lambda: dict(_read_ports_of_daemons(objects)))
-
-
-def _read_ports_of_daemons(objects: Objects) -> Iterator[tuple[int, str]]:
-    for name, value in objects.known("apps", "DaemonSet").items():
-        spec = known_keys.part_at(value, "/spec/template/spec")
-        tolerated = values_at(spec, "tolerations[]")
-        # A toleration without a key is for all taints.
-        runs_everywhere = any(isinstance(each, dict) and each.keys() == {"operator"} for each in tolerated)
-        if runs_everywhere and not spec.get("nodeSelector") and not spec.get("affinity"):
-            yield from ((port, name) for port in _ports_of_host(spec))
-
-
-def _rooms(pod_set: model.PodSet, objects: Objects) -> list[int]:
-    """How many pods the devices of each known node serve that they select, or those of the machine type they name."""
-    named = [pod_set.node_selector[key] for key in _TYPES if key in pod_set.node_selector]
-    types = [boards.machine_rows()[name]["amounts"] for name in named if name in boards.machine_rows()]
-    selected = [
-        known_keys.part_at(node, "/status/allocatable")
-        for node in objects.known("", "Node").values()
-        if pod_set.node_selector.items() <= known_keys.part_at(node, "/metadata/labels").items()
-    ]
-    wanted = {name: each.value for name, each in pod_set.accelerators.items() if each.value}
-    return [
-        min(_integer(amounts.get(name)) // asked for name, asked in wanted.items())
-        for amounts in selected or types
-        if wanted
-    ]
-
-
-def _integer(amount: object) -> int:
-    return int(str(amount)) if re.fullmatch(r"\d{1,9}", str(amount), re.ASCII) else 0
-
-
-_NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"
-_OF_NETWORK: Final = "k8s.v1.cni.cncf.io/resourceName"
-
-
-def _devices_of_networks(objects: Objects) -> Mapping[str, str]:
-    """The device of each network, by name. The network operator makes networks of host devices, under their names."""
-    host_devices = objects.known("mellanox.com", "HostDeviceNetwork").items()
-    found = {name: paths.text(known_keys.part_at(each, "/spec").get("resourceName")) for name, each in host_devices}
-    found = {name: each if "/" in each else f"nvidia.com/{each}" for name, each in found.items() if each}
-    for name, each in objects.known("k8s.cni.cncf.io", "NetworkAttachmentDefinition").items():
-        found[name] = paths.text(known_keys.part_at(each, "/metadata/annotations").get(_OF_NETWORK))
-    return found
-
-
 _MOST_OF_METRICS: Final = 64 * 1024
 _TYPES_OF_METRICS: Final = frozenset({"gauge", "counter", "histogram", "summary", "label"})
 
@@ -498,70 +278,6 @@ def metrics_of_dcgm(config_map: paths.Object) -> Found:
                 remedy = "write FIELD, TYPE, HELP, with the help in quotes where it has commas"
                 yield misread(paths.join("/data", key), message, remedy, "controller")
                 break
-
-
-_MADE_IN: Final = {
-    ("k8s.cni.cncf.io", "NetworkAttachmentDefinition"): "",
-    ("sriovnetwork.openshift.io", "SriovNetwork"): "",
-    ("sriovnetwork.openshift.io", "SriovIBNetwork"): "",
-    **{("mellanox.com", kind): "default" for kind in ("HostDeviceNetwork", "MacvlanNetwork", "IPoIBNetwork")},
-}
-"""Kinds from which operators make networks; the namespace without networkNamespace, empty for that of the object."""
-
-
-def _homes_of_networks(objects: Objects) -> Mapping[str, set[str]]:
-    """The namespaces of each network, by name; an empty one where the files do not say it."""
-    found = defaultdict[str, set[str]](set)
-    for key, usual in _MADE_IN.items():
-        for namespace, value in objects.in_namespaces(*key):
-            made = known_keys.part_at(value, "/spec").get("networkNamespace") or usual
-            found[paths.text(paths.metadata(value).get("name"))].add(paths.text(made) or namespace)
-    return found
-
-
-def _attached(written: object) -> list[tuple[str, str]]:
-    """The namespace, empty for that of the pod, and the name of each network in an annotation of Multus."""
-    if not isinstance(written, str) or len(written) > _LONGEST or "deviceID" in written:
-        return []
-    if written.lstrip().startswith("["):
-        listed = map(paths.mapping, values_at(known_keys.parsed(f"listed: {written}"), "listed[]"))
-        return [(paths.text(each.get("namespace")), paths.text(each.get("name"))) for each in listed]
-    parts = (each.partition("@")[0].strip().rpartition("/") for each in written.split(","))
-    return [(namespace, name) for namespace, _, name in parts]
-
-
-def networks_without_their_device(value: paths.Object, objects: Objects) -> Found:
-    """Pods that attach networks of a device without asking for it (k8snetworkplumbingwg/multus-cni, how-to-use)."""
-    networks = objects.once("devices of networks", lambda: _devices_of_networks(objects))
-    homes = objects.once("namespaces of networks", lambda: _homes_of_networks(objects))
-    home = paths.text(paths.metadata(value).get("namespace"))
-    for spec, path, _ in pod_specs(value) if networks or homes else ():
-        metadata = path.removesuffix("/spec") + "/metadata"
-        where = paths.join(f"{metadata}/annotations", _NETWORKS)
-        needed = defaultdict[str, int](int)
-        for within, name in _attached(known_keys.part_at(value, f"{metadata}/annotations").get(_NETWORKS)):
-            needed[networks.get(name, "")] += 1
-            known, text = (
-                homes.get(name, set()),
-                f"attaches the network {name[:60]} of the namespace {within or home}, ",
-            )
-            if home and known and "" not in known and (within or home) not in known:
-                remedy = f"write {min(known)}/{name}, or make the network in {within or home}"
-                yield misread(where, f"{text}and it is in {min(known)}", remedy, "controller")
-            elif not known and (like := [each for each in homes if known_keys.is_slip(name[:60], each)]):
-                yield misread(where, f"{text}which is not known", f"did you mean {like[0]}?", "controller")
-        resources = [paths.mapping(each) for each in values_at(spec, "containers[].resources")]
-        asked = [{**paths.mapping(each.get("requests")), **paths.mapping(each.get("limits"))} for each in resources]
-        for device, number in needed.items():
-            amounts = [str(each[device]) for each in asked if device in each]
-            most = sum(int(each[:9]) for each in amounts if each.isdecimal())
-            if device and most < number and all(map(str.isdecimal, amounts)):
-                text = (
-                    f"attaches {number if number > 1 else 'a'} network{'s' * (number > 1)} with the device {device}, "
-                )
-                text += "and no container asks for it" if not most else f"and its containers ask for {most} of it"
-                remedy = f"ask for {device}: {number}, unless the network resources injector of SR-IOV does it"
-                yield misread(where, text, remedy, "controller")
 
 
 def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects) -> Found:
@@ -621,10 +337,10 @@ def _cohort_above_nodes(value: paths.Object, objects: Objects) -> Found:
     nodes = objects.known("", "Node").values()
     for where, own in at(value, _QUOTAS):
         device = str(own.get("name")) if isinstance(own, dict) else ""
-        amount = _integer(own.get("nominalQuota")) if "/" in device else 0
-        have = sum(_integer(known_keys.part_at(each, "/status/allocatable").get(device)) for each in nodes)
+        amount = known_keys.integer(own.get("nominalQuota")) if "/" in device else 0
+        have = sum(known_keys.integer(known_keys.part_at(each, "/status/allocatable").get(device)) for each in nodes)
         others = [each for queue in members for each in values_at(queue, _QUOTAS) if isinstance(each, dict)]
-        theirs = sum(_integer(each.get("nominalQuota")) for each in others if each.get("name") == device)
+        theirs = sum(known_keys.integer(each.get("nominalQuota")) for each in others if each.get("name") == device)
         if amount and theirs and 0 < have < amount + theirs and have >= max(amount, theirs):
             text = (
                 f"adds {amount} {device[:60]} to the {theirs} of its ClusterQueues, and the known nodes have {have}, "

@@ -49,7 +49,7 @@ class _Started:
             paths.text(each.get("name")): paths.text(each.get("value"))
             for each in map(paths.mapping, paths.elements(container.get("env")))
         }
-        self.env_complete = "envFrom" not in container
+        self.complete = "envFrom" not in container
         given = " ".join(f"{name}={value}" for name, value in self.variables.items())
         self.text = f"{self.image} {self.words} {given}"
 
@@ -156,7 +156,7 @@ def _own_folder(row: Mapping[str, Any], started: _Started, named: str) -> str:
     if (
         not downloads
         or re.search(row.get("moved", "^"), started.text)
-        or not started.env_complete
+        or not started.complete
         or not (row.get("always") or ("/" in named and ":" not in named))
         or (not row.get("always") and "runAsUser" in user)
         or any(_is_below(downloads, folder) for folder, _, _ in started.mounts())
@@ -246,12 +246,7 @@ def _variables(started: _Started, key: tuple[str, str]) -> Found:
     remote = started.variables.get("LMCACHE_REMOTE_URL", "")
     seeds = {"PYTHONHASHSEED", "LMCACHE_PRE_CACHING_HASH_ALGORITHM"}
     old = re.search(r":v?0\.[0-2]\.", started.image)
-    if (
-        re.match(r"(?!file|fs)\w+://", remote)
-        and started.env_complete
-        and not old
-        and seeds.isdisjoint(started.variables)
-    ):
+    if re.match(r"(?!file|fs)\w+://", remote) and started.complete and not old and seeds.isdisjoint(started.variables):
         message = "shares a cache by LMCACHE_REMOTE_URL without PYTHONHASHSEED, so no process finds the keys of another"
         yield misread(started.find("LMCACHE_REMOTE_URL"), message, "set PYTHONHASHSEED to 0 everywhere", "variable")
 
@@ -268,7 +263,7 @@ def _without_a_name(started: _Started) -> Found:
         return
     passwd = any(folder in ("/etc", "/etc/passwd") for folder, _, _ in started.mounts())
     if (
-        started.env_complete
+        started.complete
         and not passwd
         and _NAMES_OF_USERS.isdisjoint(started.variables)
         and "USER=" not in started.words
@@ -429,7 +424,7 @@ def _combinations(started: _Started, program: str, text: str, version: _Version)
             found is None
             or ("from" in rule and version < _version(rule["from"]))
             or ("before" in rule and not () < version < _version(rule["before"]))
-            or ("lacks" in rule and (not started.env_complete or re.search(rule["lacks"], given)))
+            or ("lacks" in rule and (not started.complete or re.search(rule["lacks"], given)))
             or (rule.get("user") and not user)
             or (rule.get("host") and started.spec.get("hostNetwork") is not True)
             or not re.search(rule.get("image", ""), started.image)
