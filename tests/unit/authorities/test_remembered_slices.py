@@ -74,7 +74,7 @@ CHANGES: list[Callable[[Store], None]] = [
     lambda store: store.put(queues.flavor("a100", labels={"zone": "a"})),
     lambda store: store.remove(queues.local_queue("gpus")),
 ]
-"""What may happen in the cluster between two workloads."""
+"""Changes of the cluster between two workloads."""
 
 WORKLOADS = (
     st.sampled_from([job("first"), job("second"), job(gpus=64), job(workers=1)])

@@ -1,4 +1,4 @@
-"""What operators made of generated objects, as recorded, and what usher says of these objects.
+"""The pods that operators made of generated objects, as recorded, beside those that usher counts.
 
 The operators ran from their sources at the commit that a record names, with the API server of tests/e2e: Grove with its
 webhooks, on the default scheduler and on Volcano; the others without theirs.

@@ -1,4 +1,4 @@
-"""What device stacks, networks and autoscalers of nodes refuse or leave out, by rows of `known_keys.yaml`."""
+"""Values that device stacks, networks and autoscalers of nodes refuse or leave out, by rows of `known_keys.yaml`."""
 
 import pytest
 import yaml

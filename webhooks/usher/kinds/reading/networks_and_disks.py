@@ -1,4 +1,4 @@
-"""What pods need of their nodes beside devices: ports, networks, and disks in their zone."""
+"""Ports, networks and disks in the right zone: needs of pods beside devices, which their nodes do not meet."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence

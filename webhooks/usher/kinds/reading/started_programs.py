@@ -261,13 +261,8 @@ def _without_a_name(started: _Started) -> Found:
     )
     if user in (None, 0, 2000) or not re.search(r"(^|/)vllm/vllm-openai:(?!v0\.[0-7]\.)", started.image):
         return
-    passwd = any(folder in ("/etc", "/etc/passwd") for folder, _, _ in started.mounts())
-    if (
-        started.complete
-        and not passwd
-        and _NAMES_OF_USERS.isdisjoint(started.variables)
-        and "USER=" not in started.words
-    ):
+    has_name = any(folder in ("/etc", "/etc/passwd") for folder, _, _ in started.mounts()) or "USER=" in started.words
+    if started.complete and not has_name and _NAMES_OF_USERS.isdisjoint(started.variables):
         message = f"runs vLLM as the user {str(user)[:10]}, who has no name in its image, and PyTorch fails without one"
         yield misread(
             started.path, message, "set the variable USER, or run as the user 2000 of newer images", "controller"
