@@ -11,7 +11,6 @@ ROOT: Final = Path(__file__).parents[2]
 
 ALONE: Final = {
     "authorities.nodes.devices": "the choice of devices, which runs without ResourceSlices never import",
-    "audit.store.fleet_totals": "the SQL of a merge; with the merge itself it is too long",
     "audit.usage.possible_savings": "with what measures usage it is too long",
     "audit.usage.saving_cases": "with the savings themselves it is too long",
     "check.fix.planning": "edits of a text, apart from the proof that they say what was wanted",
@@ -22,6 +21,7 @@ ALONE: Final = {
     "cli.report": "a command is one module",
     "documents.plain": "the fast reader, which the exact one checks",
     "kinds.argo_templates": "with the kinds themselves it is too long",
+    "kinds.reading.networks_and_disks": "with the boards that a choice of nodes gives it is too long",
     "kinds.spark_resources": "with the kinds themselves it is too long",
     "policy.input.site": "the part of usher.yaml in the input document; with the rest it is too long",
     "policy.mutating": "what mutations do, apart from the way of an object; with it it is too long",

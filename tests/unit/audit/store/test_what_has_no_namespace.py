@@ -14,7 +14,7 @@ from usher.audit.document import Audit, FindingEntry, Gap, Group, GroupTable, Re
 from usher.audit.document.fleet_document import CodeRow, Fleet
 from usher.audit.readiness.checklist import ITEMS
 from usher.audit.standing.situation import BY_CODE
-from usher.audit.store import audit_parts, fleet_totals
+from usher.audit.store import audit_parts, fleet_merge
 from usher.audit.store.shards import Shard
 
 pytestmark = pytest.mark.costly
@@ -118,7 +118,7 @@ def test_an_item_of_the_checklist_is_as_good_as_in_the_worst_shard(
 
 def test_the_names_in_these_rules_exist() -> None:
     assert set(BY_CODE) >= document_entries.ABOUT_ABSENCE | document_entries.ABOUT_WORKLOADS
-    assert {each.id for each in ITEMS} >= set(fleet_totals.PROVEN_ONCE)
+    assert {each.id for each in ITEMS} >= set(fleet_merge.PROVEN_ONCE)
 
 
 def of_a_shard(index: int) -> Audit:

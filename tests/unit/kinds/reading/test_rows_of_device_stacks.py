@@ -15,6 +15,7 @@ def _remedies(*texts: str) -> list[str]:
     key = str(value["apiVersion"]).rpartition("/")[0], str(value["kind"])
     found = [
         *refused_values.wrong_values(value, key),
+        *refused_values.wrong_pods(value, value_forms.pod_specs(value)),
         *chosen_boards.beside_others(value, key, objects, None, value_forms.pod_specs(value)),
         *device_stack.disagreements(value, key, objects),
         *registry.unmet(value, key, objects),

@@ -58,7 +58,7 @@ _OWNER = (
 _SSHD = "command: [/usr/sbin/sshd, -De], securityContext: {capabilities: {drop: [ALL], add: [%s]}}"
 _SET_GROUP = "set securityContext.fsGroup of the pod, for example to 1000, unless the storage opens it to all users"
 _TAG = "write a tag with a version and a system, for example 12.8.1-base-ubuntu24.04"
-_INTERFACE = "write eth0, or set hostNetwork to true, or attach the network by an annotation"
+_INTERFACE = "write eth0, set hostNetwork: true, or attach a network with k8s.v1.cni.cncf.io/networks"
 _WAIT = "let the startupProbe read the file that says that the restore is ready, with time for the whole restore"
 
 

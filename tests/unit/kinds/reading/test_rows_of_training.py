@@ -1,4 +1,4 @@
-"""Values that operators of training refuse or cannot use, alone or beside other objects, by rows of `known_keys.yaml`."""
+"""Values that operators of training refuse or cannot use, alone or beside others, by rows of `known_keys.yaml`."""
 
 import pytest
 import yaml
