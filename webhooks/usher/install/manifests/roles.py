@@ -86,7 +86,7 @@ def _audited() -> Sequence[tuple[str, str]]:
 
 
 def facts_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
-    """A ClusterRole that may read every kind of fact except ConfigMaps, bound to the server's account."""
+    """A ClusterRole that may read kinds of facts, bound to the server's account: not ConfigMaps, PersistentVolumes."""
     kinds = [kind for kind in FACTS.values() if not kind.by_choice]
     full_rules = rules([(kind.group, kind.plural) for kind in kinds if not kind.presence_only], verbs=VERBS)
     names = rules([(kind.group, kind.plural) for kind in kinds if kind.presence_only], verbs=_VERBS_OF_LISTS)
