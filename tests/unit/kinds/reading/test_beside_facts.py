@@ -127,6 +127,94 @@ def test_disks_made_before_their_pods_may_be_in_a_zone_without_gpus(rest: str, p
     assert len(_found(_job(volumes), facts, claim)) == found
 
 
+_IN_B = "nodeSelectorTerms: [{matchExpressions: [{key: topology.gke.io/zone, operator: In, values: [b]}]}]"
+_VOLUME = (
+    "{apiVersion: v1, kind: PersistentVolume, metadata: {name: v}, status: {phase: Bound}, spec: "
+    f"{{claimRef: {{namespace: n, name: c}}, nodeAffinity: {{required: {{{_IN_B}}}}}}}}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "volume", "found"),
+    [
+        (", volumeName: v", _VOLUME, 1),
+        ("", _VOLUME, 1),
+        ("", _VOLUME.replace("Bound", "Released"), 0),
+        ("", _VOLUME.replace("[b]", "[a, b]"), 0),
+        (", volumeName: other", _VOLUME.replace("namespace: n", "namespace: m"), 0),
+    ],
+)
+def test_a_volume_of_the_cluster_is_in_a_zone_with_the_gpus(claim: str, volume: str, found: int) -> None:
+    made = _claim(f", storageClassName: fast{claim}").replace("{name: c}", "{name: c, namespace: n}")
+    facts = f"{_ZONES}{volume}\n---\n{_class('fast', 'efs.csi.aws.com')}"
+    expected = ["mounts c, whose volume is in b, but the known nodes with nvidia.com/gpu are in a"] * found
+
+    assert _found(_job("volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]"), facts, made) == expected
+
+
+def test_gpus_that_the_pods_do_not_select_are_in_no_zone_for_them() -> None:
+    pod = "volumes: [{name: v, persistentVolumeClaim: {claimName: c}}], nodeSelector: {gpu: l4}"
+    facts = f"{_node('l4', 'a', more=', gpu: l4')}\n---\n{_node('a100', 'b', more=', gpu: a100')}\n---\n{_VOLUME}"
+
+    assert len(_found(_job(pod), facts)) == 1
+    assert _found(_job(pod.replace("l4", "a100")), facts) == []
+
+
+_KEEPS = "{apiVersion: storage.k8s.io/v1, kind: CSIDriver, metadata: {name: fs.csi}, spec: {fsGroupPolicy: %s}}"
+_MOUNT = "name: v, mountPath: /m"
+
+
+@pytest.mark.parametrize(
+    ("policy", "user", "mount", "first", "found"),
+    [
+        ("None", "100", _MOUNT, "", 1),
+        ("File", "100", _MOUNT, "", 0),
+        ("None", "0", _MOUNT, "", 0),
+        ("None", "null", _MOUNT, "", 0),
+        ("None", "100", f"{_MOUNT}, readOnly: true", "", 0),
+        ("None", "100", _MOUNT, f"{{name: own, image: x, volumeMounts: [{{{_MOUNT}}}]}}", 0),
+        ("None", "100", _MOUNT, "{name: other, image: x}", 1),
+    ],
+)
+def test_a_group_has_no_effect_on_a_volume_whose_driver_keeps_it(
+    policy: str, user: str, mount: str, first: str, found: int
+) -> None:
+    context = "securityContext: {fsGroup: 102}, volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]"
+    container = f", volumeMounts: [{{{mount}}}], securityContext: {{runAsUser: {user}}}"
+    pods = _job(f"{context}, initContainers: [{first}]", container=container)
+    claim = _claim(", storageClassName: fast", "ReadWriteMany").replace("{name: c}", "{name: c, namespace: n}")
+    facts = f"{_KEEPS % policy}\n---\n{_class('fast', 'fs.csi')}"
+
+    texts = _found(pods, facts, claim)
+    assert len(texts) == found
+    assert all(each.startswith("lets the user 100 of c write to c by fsGroup 102") for each in texts)
+    assert _found(pods.replace("fsGroup: 102", "fsGroup: {a: b}"), facts, claim) == []
+
+
+@pytest.mark.parametrize(
+    ("image", "selector", "found"),
+    [
+        ("docker.io/rocm/k8s-device-plugin:1.31.0.7", "board: amd", 1),
+        ("rocm/k8s-device-plugin", "board: amd", 1),
+        ("rocm/k8s-device-plugin:labeller-latest", "", 0),
+        ("rocm/k8s-device-plugin", "board: amd, kubernetes.io/arch: amd64", 0),
+        ("registry.example.com/rocm/k8s-device-plugin:1-arm64", "board: amd", 0),
+        ("nvidia/k8s-device-plugin:1.0.0-beta4", "board: amd", 1),
+        ("nvidia/k8s-device-plugin:1.0.0-beta40", "board: amd", 0),
+    ],
+)
+def test_an_image_is_for_the_architecture_of_the_nodes_that_it_selects(image: str, selector: str, found: int) -> None:
+    agent = (
+        "{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: d, namespace: kube-system}, spec: {template: "
+        f"{{spec: {{nodeSelector: {{{selector}}}, containers: [{{name: c, image: '{image}'}}]}}}}}}}}"
+    )
+    arm = _node("arm", "a", more=", board: amd, kubernetes.io/arch: arm64")
+    other = _node("amd", "a", more=", kubernetes.io/arch: amd64")
+
+    assert len(_found(agent, f"{arm}\n---\n{other}")) == found
+    assert _found(agent) == []
+
+
 def test_gpus_in_all_zones_are_good_for_all_disks() -> None:
     facts = f"{_node('gpu-0', 'a')}\n---\n{_node('gpu-1', 'b')}\n---\n" + _class("d", "ebs.csi.aws.com", default=True)
     assert _found(_job(_EPHEMERAL % ""), facts) == []

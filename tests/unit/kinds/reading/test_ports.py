@@ -59,6 +59,27 @@ def test_a_pool_asks_a_port_of_its_servers() -> None:
     assert _missing(pool.replace("9000", "8000"), _SERVER) == []
 
 
+_ROLES = """
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: %s}, spec: {template: {
+ metadata: {labels: {app: llm, role: %s}}, spec: {%s containers: [
+ {name: main, image: 'vllm/vllm-openai:v0.11.0', args: [--port=%d], ports: [%s],
+ env: [{name: VLLM_NIXL_SIDE_CHANNEL_PORT, value: '5601'}]}]}}}}
+"""
+_PROXY = "initContainers: [{name: proxy, restartPolicy: Always, args: [--port=8000], ports: [{containerPort: 8000}]}],"
+
+
+def test_a_pool_of_two_roles_needs_one_port_for_both() -> None:
+    spec = "spec: {selector: {matchLabels: {app: llm}}, targetPorts: [{number: 8000}]}"
+    pool = _object("inference.networking.k8s.io/v1", "InferencePool", spec)
+    decode = _ROLES % ("decode", "decode", _PROXY, 8200, "{containerPort: 8200}")
+    prefill = _ROLES % ("prefill", "prefill", "", 8300, "{containerPort: 8300}, {containerPort: 5601}")
+
+    remedy = "let it listen on 8000 too, or give it a pool"
+    assert _missing(pool, decode, prefill) == [("/spec/selector/matchLabels", remedy)]
+    assert _missing(pool, decode, prefill.replace("8300", "8000")) == []
+    assert _missing(pool, prefill) == [("/spec/targetPorts/0/number", "name the port 8300")]
+
+
 _HOOKS = "admissionregistration.k8s.io/v1"
 
 

@@ -72,6 +72,29 @@ def test_an_operator_without_tolerations_has_those_of_its_own() -> None:
     assert _remedies(amd, _node(taint="amd.com/gpu")) == []
 
 
+@pytest.mark.parametrize(
+    "image",
+    [
+        "nvcr.io/nvidia/cloud-native/vgpu-device-manager:v0.4.1",
+        "nvcr.io/nvidia/cloud-native/k8s-mig-manager:v0.12.3",
+        "nvcr.io/nvidia/cloud-native/nvidia-sandbox-device-plugin:v0.0.1",
+        "nvcr.io/nvidia/kubevirt-gpu-device-plugin:v1.4.0",
+        "nvcr.io/nvidia/k8s/container-toolkit:v1.18.0",
+    ],
+)
+def test_agents_that_make_devices_tolerate_the_taints_of_nodes_without_them(image: str) -> None:
+    made = "template: {spec: {nodeSelector: {vgpu: 'true'}, %scontainers: [{name: c, image: '" + image + "'}]}}"
+    bare, tolerating = (
+        _object("apps/v1", "DaemonSet", made % each)
+        for each in ("", "tolerations: [{key: nvidia.com/gpu, operator: Exists}], ")
+    )
+    node = _node("vgpu: 'true'", taint="nvidia.com/gpu")
+
+    assert "add a toleration for nvidia.com/gpu" in _remedies(bare, node)
+    assert "add a toleration for nvidia.com/gpu" not in _remedies(tolerating, node)
+    assert "add a toleration for nvidia.com/gpu" not in _remedies(bare, _node("a: b", taint="nvidia.com/gpu"))
+
+
 def test_an_agent_is_not_compared_with_control_planes() -> None:
     plugin = _object(
         "apps/v1",

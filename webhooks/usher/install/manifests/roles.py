@@ -86,7 +86,7 @@ def _audited() -> Sequence[tuple[str, str]]:
 
 
 def facts_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
-    """A ClusterRole that may read every kind of fact except ConfigMaps, bound to the server's account."""
+    """A ClusterRole that may read kinds of facts, bound to the server's account: not ConfigMaps, PersistentVolumes."""
     kinds = [kind for kind in FACTS.values() if not kind.by_choice]
     full_rules = rules([(kind.group, kind.plural) for kind in kinds if not kind.presence_only], verbs=VERBS)
     names = rules([(kind.group, kind.plural) for kind in kinds if kind.presence_only], verbs=_VERBS_OF_LISTS)
@@ -99,7 +99,8 @@ def config_map_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
     usher asks only for the names of ConfigMaps, but RBAC has no right for names alone: an account that may list them
     may read them. Without this role ConfigMaps are unknown, except the one of `kueue_role`.
     """
-    names = rules([(kind.group, kind.plural) for kind in FACTS.values() if kind.by_choice], verbs=_VERBS_OF_LISTS)
+    kinds = [kind for kind in FACTS.values() if kind.by_choice and kind.presence_only]
+    names = rules([(kind.group, kind.plural) for kind in kinds], verbs=_VERBS_OF_LISTS)
     return role_of_cluster(CONFIG_MAPS_NAME, names, namespace=namespace)
 
 

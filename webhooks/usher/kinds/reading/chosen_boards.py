@@ -239,11 +239,10 @@ def beside_others(
     yield from _of_taints(value, objects)
     if (rule := _OF_OPERATORS.get(key)) is not None:
         yield from rule(value, objects)
-    yield from networks_and_disks.networks_without_their_device(value, objects)
-    if devices := objects.once("devices of nodes", lambda: _devices_of_nodes(objects)):
+    devices = objects.once("devices of nodes", lambda: _devices_of_nodes(objects))
+    if devices:
         yield from _of_drivers(value, devices)
-        yield from networks_and_disks.volumes_in_other_zones(value, devices, objects)
-        yield from networks_and_disks.disks_before_their_pods(value, devices, objects)
+    yield from networks_and_disks.beside_others(value, devices, objects)
     yield from refused_values.beside_others(value, key, objects)
     yield from places.claims_of_no_class(value, key, objects)
     yield from networks_and_disks.ports_of_nodes(workload, specs, objects)

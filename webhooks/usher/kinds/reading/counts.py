@@ -375,7 +375,11 @@ def _served(spec: Mapping[str, Any]) -> tuple[_Answers, Mapping[str, Any], set[i
 def ports_of_server(spec: Mapping[str, Any]) -> set[int]:
     """The ports of a model server that is alone in its pod, and those that it declares; empty if they are unknown."""
     found = _served(spec)
-    declared = [each for _, each in at(spec, "containers[].ports[].containerPort") if isinstance(each, int)]
+    # Other servers fetch caches at VLLM_NIXL_SIDE_CHANNEL_PORT (vllm/envs.py).
+    env = map(paths.mapping, values_at(spec, "containers[].env[]"))
+    aside = {str(each.get("value")) for each in env if str(each.get("name")).endswith("_SIDE_CHANNEL_PORT")}
+    written = values_at(spec, "containers[].ports[].containerPort")
+    declared = (each for each in written if isinstance(each, int) and str(each) not in aside)
     return {*found[2], *found[0].others, *declared} if found else set()
 
 
@@ -466,13 +470,25 @@ def ports_without_server(value: paths.Object, namespace: str, objects: Objects) 
     ]
     wanted += at(spec, "targetPorts[].number targetPortNumber", "/spec")
     for where, port in wanted if selector and found and spec.get("clusterIP") != "None" else ():
-        if isinstance(port, int) and not any(port in ports for ports in found):
+        if not isinstance(port, int) or any(port in ports for ports in found):
+            continue
+        if not any(_listens(each, port) for _, each in pods):
             listed = ", ".join(map(str, sorted(set.union(*found))[:5]))
             text = f"sends requests to the port {port}, and the model server that it selects listens on {listed}"
             yield _no_port(where, text, f"name the port {listed}")
     if selector and spec.get("clusterIP") != "None" and len(pods) > 1:
         place = "/spec/selector/matchLabels" if "matchLabels" in str(spec.get("selector")) else "/spec/selector"
         yield from _pods_of_other_ports(place, [port for _, port in wanted], pods)
+
+
+_PORTS: Final = "{containers,initContainers}[].ports[].containerPort"
+_WRITTEN: Final = "{containers,initContainers}[].{command[],args[],env[].value}"
+
+
+def _listens(spec: Mapping[str, Any], port: int) -> bool:
+    """Whether a pod without a server that is known declares or names a port."""
+    named = port in values_at(spec, _PORTS) or any(str(port) in str(word) for word in values_at(spec, _WRITTEN))
+    return named and not ports_of_server(spec)
 
 
 def _pods_of_other_ports(place: str, wanted: Sequence[Any], pods: Sequence[Pod]) -> Iterator[model.UnreadKey]:
@@ -483,19 +499,19 @@ def _pods_of_other_ports(place: str, wanted: Sequence[Any], pods: Sequence[Pod])
     ports = {each for each in wanted if isinstance(each, int)}
     listening = []
     for labels, spec in pods:
-        written = values_at(spec, "{containers,initContainers}[].ports[].containerPort")
-        declared = {each for each in written if isinstance(each, int)} | ports_of_server(spec)
+        declared = {each for each in values_at(spec, _PORTS) if isinstance(each, int)} | ports_of_server(spec)
         texts = {(key, text) for key, text in labels.items() if isinstance(text, str)}
         listening.append((texts, declared, spec))
     right = [own for own, found, _ in listening if found & ports]
     for own, found, spec in listening if right and len(ports) == len({*map(str, wanted)}) else ():
-        words = values_at(spec, "{containers,initContainers}[].{command[],args[],env[].value}")
+        words = values_at(spec, _WRITTEN)
         if found and not found & ports and not any(str(port) in str(word) for port in ports for word in words):
             name, listed = next(iter(texts_at(spec, "containers[].name")), "")[:60], sorted(found)[:5]
             text = f"selects pods with the container {name}, which declares {', '.join(map(str, listed))} and "
             text += f"not {min(ports)} as others that it selects, so a part of the requests is refused"
             add = next((f"add {key}: {label}" for key, label in sorted(set.intersection(*right) - own)), "add a label")
-            remedy = f"{add} to the selector"
+            serves = place.endswith("/matchLabels") and ports_of_server(spec)
+            remedy = f"let it listen on {min(ports)} too, or give it a pool" if serves else f"{add} to the selector"
             yield misread(place, text, remedy, "controller")
             return
 

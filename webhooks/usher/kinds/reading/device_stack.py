@@ -552,9 +552,9 @@ def _not_offered(name: str, plugin: _AmdPlugin) -> tuple[str, str] | None:
 
 
 _DEVICE_PLUGIN: Final = (
-    r"(k8s|neuron|efa-k8s|vgpu|gaudi|habanalabs|intel-gpu|rdma-shared|sriov-network)[\w-]*device-plugin"
+    r"(k8s|neuron|vgpu|sandbox|kubevirt-gpu|gaudi|habanalabs|intel-gpu|rdma-shared|sriov-network)[\w-]*device-plugin"
 )
-_BEFORE_DEVICES: Final = rf"{_DEVICE_PLUGIN}|node-feature-discovery"
+_BEFORE_DEVICES: Final = rf"{_DEVICE_PLUGIN}|node-feature-discovery|/(vgpu(-device)?|k8s-mig)-manager|container-toolkit"
 """Agents without which a node offers no device: the labels of node feature discovery select its nodes for plugins."""
 _AGENTS: Final = (
     (r"dcgm-exporter", "DCGM_EXPORTER_KUBERNETES", "pod-resources", "its metrics name no pods"),
