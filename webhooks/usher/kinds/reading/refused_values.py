@@ -11,9 +11,10 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.kinds.reading import known_keys
-from usher.kinds.reading.environment import misread
+from usher.kinds.reading import known_keys, started_programs
+from usher.kinds.reading.environment import misread, misread_variables
 from usher.kinds.reading.value_forms import (
+    ADDED,
     PodSpec,
     at,
     is_placeholder,
@@ -106,6 +107,23 @@ def wrong_pods(value: paths.Object, specs: Sequence[PodSpec]) -> Iterator[model.
             above = path.removesuffix("/spec")
             for found in _wrong_values(paths.mapping(paths.resolve(value, above)), "pods"):
                 yield replace(found, path=above + found.path)
+
+
+def wrong_in_container(whole: paths.Object, key: tuple[str, str], index: int, *, is_known: bool) -> Found:
+    """What rules about programs and variables find in a container of a Pod; paths are below the container.
+
+    Args:
+        key: group and kind of the object that has the program.
+        is_known: whether the pod is known, so that it lacks what it does not say.
+    """
+    spec, beginning = known_keys.part_at(whole, "/spec"), f"/spec/containers/{index}"
+    specs = [(spec, "/spec", ADDED)]
+    found = [*started_programs.needs_of_programs(key, whole, specs)]
+    found += misread_variables(spec["containers"][index], beginning, None)
+    found += wrong_pods(whole, specs) if is_known else ()
+    for each in found:
+        if f"{each.path}/".startswith(f"{beginning}/"):
+            yield replace(each, path=each.path.removeprefix(beginning))
 
 
 def _wrong_values(value: paths.Object, kind: str) -> Iterator[model.UnreadKey]:
