@@ -75,7 +75,7 @@ def test_what_only_the_runtime_says_is_not_found_in_the_train_job() -> None:
 
 
 def test_pods_of_a_known_runtime_have_the_interface_of_pods() -> None:
-    job = {"env": [{"name": "NCCL_SOCKET_IFNAME", "value": "ib0"}]}
+    job: dict[str, Any] = {"env": [{"name": "NCCL_SOCKET_IFNAME", "value": "ib0"}]}
 
     assert [path for path, _ in _unmet(train_job(job), _RUNTIME)] == ["/spec/trainer/env/0/value"]
     assert _unmet(train_job(job)) == []
@@ -83,7 +83,7 @@ def test_pods_of_a_known_runtime_have_the_interface_of_pods() -> None:
 
 
 @pytest.mark.parametrize("damaged", [None, 7, "text", [], [None], {"a": None}])
-def test_damaged_programs_are_taken(damaged: builders.JsonValue) -> None:
+def test_damaged_programs_are_taken(damaged: Any) -> None:
     for field in ("image", "command", "args", "env", "resourcesPerNode"):
         assert _unmet(train_job({field: damaged}), _RUNTIME) == []
         workload(train_job({field: damaged}), objects=Objects([_RUNTIME]))
