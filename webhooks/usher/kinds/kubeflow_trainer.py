@@ -550,7 +550,7 @@ def _trainer_alone(
 
 
 def _unmet_by_program(value: paths.Object, objects: Objects) -> Iterator[model.UnreadKey]:
-    """What the program of a TrainJob does not know or get, in the container of its runtime, if that is known."""
+    """Findings about the program of a TrainJob in the container of its runtime, if that is known."""
     trainer = known_keys.part_at(value, _TRAINER)
     pod, is_known, has_ssh = _pod_of_runtime(value, objects) if trainer else ({}, False, False)
     containers = [dict(each) for each in paths.elements(pod.get("containers")) if isinstance(each, dict)]

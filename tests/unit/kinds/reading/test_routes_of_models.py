@@ -61,7 +61,7 @@ def test_a_policy_of_envoy_gateway_may_set_the_timeout() -> None:
     assert len(_found(_route(), *_cluster(), policy % "retry: {numRetries: 1}")) == 1
 
 
-def test_gateways_of_others_have_no_such_default() -> None:
+def test_gateways_of_others_end_no_response() -> None:
     assert _found(_route(), *_cluster("istio.io/gateway-controller")) == []
     assert _found(_route(), *_cluster()[1:]) == []
 

@@ -331,7 +331,7 @@ class _Answers(NamedTuple):
     """The paths that answer requests without a body."""
     flag: str = r"--port"
     way: str = ""
-    """What sets the port, if no flag does, up to the number."""
+    """The setting of the port up to its number, if no flag sets it."""
     right: str = "/health"
     """The path for a probe."""
     others: frozenset[int] = frozenset()

@@ -111,7 +111,7 @@ def wrong_pods(value: paths.Object, specs: Sequence[PodSpec]) -> Iterator[model.
 
 
 def wrong_in_container(whole: paths.Object, key: tuple[str, str], index: int, *, is_known: bool) -> Found:
-    """What rules about programs and variables find in a container of a Pod; paths are below the container.
+    """Findings about program and variables of a container in a Pod; their paths are below the container.
 
     Args:
         key: group and kind of the object that has the program.
