@@ -2,8 +2,6 @@
 
 Sources: TR:pkg/runtime/core/trainingruntime.go and TR:pkg/runtime/framework/plugins/, of version 2.3.
 
-Source: TR:pkg/runtime/core/trainingruntime.go, of version 2.3.
-
 The field has had three names: `podSpecOverrides` (2.0), `podTemplateOverrides` (2.1) and `runtimePatches` (since 2.2).
 The operator merges each of them as kubectl merges patches, one after the other:
 TR:pkg/runtime/core/trainingruntime.go, mergeRuntimePatches.
@@ -18,9 +16,10 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.kinds.kind import Code
+from usher.kinds.reading import known_keys, refused_values, value_forms
 from usher.kinds.reading.pod_templates import listed_containers, not_repeated, pod_template
 from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
-from usher.kinds.reading.values import Reading, Reference
+from usher.kinds.reading.values import Objects, Reading, Reference
 
 Object = Mapping[str, paths.Json]
 
@@ -342,6 +341,7 @@ MAX_JOBS: Final = 100
 MAX_TRAINING_JOBS: Final = 4
 """Training jobs among them; MPI needs two, and more are a mistake."""
 
+_TRAINER: Final = "/spec/trainer"
 _VARIABLES: Final = "/spec/trainer/env"
 _RESOURCES: Final = "/spec/trainer/resourcesPerNode"
 """Resources of the container that trains; each key replaces that of the runtime."""
@@ -385,7 +385,7 @@ def _train_job(train_job: Object, reading: Reading) -> Iterator[Template]:
         if job.step == TRAINER or (policy.launcher_is_node and job.name == NODE):
             training += 1
             if training <= MAX_TRAINING_JOBS:
-                template = _with_trainer(template, trainer, reading)  # noqa: PLW2901 - the same template
+                template = _with_trainer(template, trainer, reading, starts=job.step == TRAINER)  # noqa: PLW2901 - the same template
             else:
                 reading.unknown("/spec/runtimeRef/name", f"more than {MAX_TRAINING_JOBS} jobs of its runtime train")
         yield template
@@ -450,13 +450,28 @@ def _template_of_train_job(template: Template, reading: Reading) -> Template:
     )
 
 
-def _with_trainer(template: Template, trainer: Object, reading: Reading) -> Template:
-    """The template with the variables of the TrainJob in the container `node`, and its resources one by one."""
+_PROGRAM: Final = ("image", "command", "args")
+"""Fields of a TrainJob that replace those of the container that trains (plugins/jobset/builder.go)."""
+
+
+def _program(trainer: Object) -> dict[str, paths.Json]:
+    return {field: trainer[field] for field in _PROGRAM if trainer.get(field) is not None}
+
+
+def _with_trainer(template: Template, trainer: Object, reading: Reading, *, starts: bool) -> Template:
+    """The template with the variables of the TrainJob in the container `node`, and its resources one by one.
+
+    Args:
+        starts: whether the container also starts the program of the TrainJob; the other nodes of MPI do not.
+    """
     containers = list(template.containers or ())
     for index, container in enumerate(containers):
         if container.type is model.ContainerType.APP and container.value.get("name") == NODE:
             container = with_variables(container, [Place(trainer.get("env"), _VARIABLES)])  # noqa: PLW2901 - the same container, with more in it
             container = container._replace(environment_path=_VARIABLES)  # noqa: PLW2901 - the same container
+            if starts and (program := _program(trainer)):
+                value, path = {**container.value, **program}, "" if program.keys() == {"image"} else _TRAINER
+                container = container._replace(value=value, program_path=path)  # noqa: PLW2901 - the same container
             containers[index] = _with_resources(container, trainer, reading)
             break
     return replace(template, containers=tuple(containers))
@@ -511,7 +526,7 @@ def _trainer_alone(
     containers: tuple[ContainerPlace, ...] = ()
     if has_trainer:
         alone = ContainerPlace(
-            value={"env": trainer.get("env")},
+            value={"env": trainer.get("env"), **_program(trainer)},
             path=path,
             name=NODE,
             environment_path=_VARIABLES,
@@ -534,8 +549,52 @@ def _trainer_alone(
     return apply_patches(template, patches, reading)
 
 
+def _unmet_by_program(value: paths.Object, objects: Objects) -> Iterator[model.UnreadKey]:
+    """Findings about the program of a TrainJob in the container of its runtime, if that is known."""
+    trainer = known_keys.part_at(value, _TRAINER)
+    pod, is_known, has_ssh = _pod_of_runtime(value, objects) if trainer else ({}, False, False)
+    containers = [dict(each) for each in paths.elements(pod.get("containers")) if isinstance(each, dict)]
+    own = next((each for each in containers if each.get("name") == NODE), None)
+    if own is None:
+        return
+    variables = [each for each in paths.elements(trainer.get("env")) if isinstance(each, dict)]
+    names = {paths.text(each.get("name")) for each in variables}
+    theirs = [each for each in paths.elements(own.get("env")) if isinstance(each, dict)]
+    # The first ones are those of the TrainJob, so that their numbers are those of its own list.
+    own |= _program(trainer) | {"env": [*variables, *(each for each in theirs if each.get("name") not in names)]}
+    if isinstance(trainer.get("resourcesPerNode"), dict):
+        own["resources"] = trainer["resourcesPerNode"]
+    key = (GROUP, "" if has_ssh else "TrainJob")
+    whole = {**value, "spec": {**pod, "containers": containers}}
+    for each in refused_values.wrong_in_container(whole, key, containers.index(own), is_known=is_known):
+        _, field, *rest = each.path.split("/") if each.path else ("", "")
+        is_own = _program(trainer) if not field else field in _PROGRAM and field in trainer
+        if field == "env":
+            is_own = bool(rest) and rest[0].isdecimal() and int(rest[0]) < len(variables)
+        if field == "resources" and "resourcesPerNode" in trainer:
+            yield replace(each, path="/".join((_RESOURCES, *rest)))
+        elif is_own:
+            yield replace(each, path=_TRAINER + each.path)
+
+
+def _pod_of_runtime(value: paths.Object, objects: Objects) -> tuple[Mapping[str, Any], bool, bool]:
+    """The pod spec of the job that trains, whether all of it is known, and whether its nodes may serve ssh."""
+    ref = known_keys.part_at(value, "/spec/runtimeRef")
+    runtimes = objects.known(GROUP, paths.text(ref.get("kind")) or "ClusterTrainingRuntime")
+    runtime = runtimes.get(paths.text(ref.get("name")))
+    if runtime is None:
+        return {"containers": [{"name": NODE, "envFrom": []}]}, False, True
+    patches = ("podSpecOverrides", "podTemplateOverrides", "runtimePatches")
+    is_patched = not known_keys.part_at(value, "/spec").keys().isdisjoint(patches)
+    for _, job in value_forms.at(runtime, "spec.template.spec.replicatedJobs[].template"):
+        if known_keys.part_at(job, "/metadata/labels").get(_STEP) == TRAINER:
+            pod = known_keys.part_at(job, "/spec/template/spec")
+            return pod, not is_patched, bool(known_keys.part_at(runtime, "/spec/mlPolicy").get("mpi"))
+    return {}, False, True
+
+
 CODE: Final[Mapping[str, Code]] = {
-    "TrainJob.trainer.kubeflow.org": {"templates": _train_job},
+    "TrainJob.trainer.kubeflow.org": {"templates": _train_job, "unmet": _unmet_by_program},
     "ClusterTrainingRuntime.trainer.kubeflow.org": {"templates": _runtime},
     "TrainingRuntime.trainer.kubeflow.org": {"templates": _runtime},
 }

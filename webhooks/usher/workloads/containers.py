@@ -282,7 +282,7 @@ def read_container(
         asks = _claims(stated["claims"], resources_path + "/claims", reading, giving) or asks
     name = place.name or reading.text(value.get("name"), path + "/name")
     environment = _environment(place, reading)
-    launch = read_launch(value, path, environment, reading) if asks else NO_LAUNCH
+    launch = read_launch(value, place.program_path or path, environment, reading) if asks else NO_LAUNCH
     command = _command(value)
     return model.Container(
         name=name,

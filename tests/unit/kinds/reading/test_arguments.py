@@ -183,6 +183,20 @@ def test_gloo_needs_an_interface_in_the_network_of_the_node() -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "is_wrong"), [("^lo,docker", True), ("=eth0", True), ("eth0", False), ("eth0,eth1", False)]
+)
+def test_gloo_takes_names_of_interfaces_alone(value: str, is_wrong: bool) -> None:
+    remedies = ["write the name of an interface, which is eth0 in the network of pods"] if is_wrong else []
+
+    for variable in ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"):
+        found = _found(f"{{image: own, command: [python, t.py], env: [{{name: {variable}, value: '{value}'}}]}}")
+        assert found == (remedies if variable.startswith("GLOO") else [])
+    assert (
+        _found(f"{{image: own, command: [bash, -c, 'export GLOO_SOCKET_IFNAME={value}; torchrun t.py']}}") == remedies
+    )
+
+
+@pytest.mark.parametrize(
     ("text", "remedies"),
     [
         ("{command: [pip, install, a, '&&', python, b.py]}", ["start sh -c with the whole command as one text"]),

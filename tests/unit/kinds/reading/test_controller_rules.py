@@ -331,6 +331,7 @@ def test_a_probe_asks_what_the_server_answers(container: _Json, probe: _Json, re
         ("vllm serve m", 8000, []),
         ("vllm serve m", 80, ["declare port 8000, or set --port to 80"]),
         ("vllm serve m --port 80", 80, []),
+        ("ollama serve", 8000, ["declare port 11434, or set OLLAMA_HOST to 0.0.0.0:8000"]),
         ("python -m sglang.launch_server --host 0.0.0.0", 30000, []),
         ("python -m sglang.launch_server", 30000, ["add --host 0.0.0.0"]),
         ("trtllm-serve m", 8000, ["add --host 0.0.0.0"]),

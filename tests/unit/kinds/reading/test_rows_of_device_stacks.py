@@ -126,6 +126,13 @@ def test_operators_install_nothing_on_systems_that_cannot_be_changed(spec: str, 
     assert len(_remedies(_policy(spec), _node(_NVIDIA, system))) == count
 
 
+@pytest.mark.parametrize(("spec", "count"), [("", 1), ("dcgm: {enabled: true}, ", 0), ("dcgm: {enabled: false}, ", 1)])
+def test_the_exporter_of_the_operator_gets_the_memory_that_dcgm_takes(spec: str, count: int) -> None:
+    for memory, found in (("300Mi", count), ("512Mi", 0)):
+        exporter = f"dcgmExporter: {{resources: {{limits: {{memory: {memory}}}}}}}"
+        assert len(_remedies(_policy(f"{spec}{exporter}"))) == found
+
+
 _PRIORITIES = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {priorities: "10:\\n- .*"}\n'
 _CALLS = "args: [--hub, hub.ml.svc:80], image:"
 _L4 = "cloud.google.com/gke-accelerator: nvidia-l4"

@@ -35,6 +35,7 @@ _CLAIM = (
 )
 _PULL = ", pod: {imagePullSecrets: [{name: ngc}]}"
 _LIMIT = "resources: {limits: {memory: %s}}"
+_EXPORTER = "image: 'nvcr.io/nvidia/k8s/dcgm-exporter:4.4.2-4.7.0-ubuntu22.04'"
 _OLLAMA = "image: 'ollama/ollama:0.9.0', readinessProbe: {exec: {command: [%s]}}"
 _NAME = "env: [{name: NCCL_SOCKET_IFNAME, value: %s}]"
 _LIBRARIES = (
@@ -136,6 +137,10 @@ _WAIT = "let the startupProbe read the file that says that the restore is ready,
         (f"{{{_SSHD % 'SYS_CHROOT'}}}", []),
         (f"{{{_RESTORED % 'httpGet: {port: 8000}'}}}", [_WAIT]),
         (f"{{{_RESTORED % 'exec: {command: [cat, /snapshot-control/ready]}'}}}", []),
+        (f"{{{_EXPORTER}, {_LIMIT % '256Mi'}}}", ["give it 512Mi at least, and 1Gi on nodes with 8 GPUs"]),
+        (f"{{{_EXPORTER}, {_LIMIT % '512Mi'}}}", []),
+        (f"{{{_EXPORTER}, {_LIMIT % '1Gi'}}}", []),
+        (f"{{{_EXPORTER}, {_LIMIT % '256Mi'}, env: [{{name: DCGM_REMOTE_HOSTENGINE_INFO, value: 'dcgm:5555'}}]}}", []),
     ],
 )
 def test_a_pod_gets_what_its_image_and_its_node_give(text: str, remedies: list[str]) -> None:

@@ -330,6 +330,8 @@ class _Answers(NamedTuple):
     paths: str
     """The paths that answer requests without a body."""
     flag: str = r"--port"
+    way: str = ""
+    """The setting of the port up to its number, if no flag sets it."""
     right: str = "/health"
     """The path for a probe."""
     others: frozenset[int] = frozenset()
@@ -399,7 +401,8 @@ def unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
         yield misread(f"{path}/containers/0", text, "add --host 0.0.0.0", "probe")
     if len(declared) == 1 and not ports & {*declared} and declared[0] not in server.others:
         text = f"declares port {declared[0]}, but the server listens on {', '.join(map(str, sorted(ports)))}"
-        remedy = f"declare port {min(ports)}, or set {server.flag.strip('(?:)').partition('|')[0]} to {declared[0]}"
+        way = server.way or f"{server.flag.strip('(?:)').partition('|')[0]} to "
+        remedy = f"declare port {min(ports)}, or set {way}{declared[0]}"
         yield misread(f"{path}/containers/0/ports", text, remedy, "probe")
     for where, get in at(container, "{livenessProbe,readinessProbe,startupProbe}.httpGet", f"{path}/containers/0"):
         probe = paths.mapping(get)

@@ -10,18 +10,20 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from usher import model, paths
-from usher.kinds.reading import known_keys
-from usher.kinds.reading.environment import misread
+from usher import memo, model, paths
+from usher.kinds.reading import known_keys, started_programs
+from usher.kinds.reading.environment import misread, misread_variables
 from usher.kinds.reading.value_forms import (
+    ADDED,
     PodSpec,
     at,
     is_placeholder,
+    labelled_pods,
     texts_at,
     texts_with_paths,
     values_at,
 )
-from usher.kinds.reading.values import Objects
+from usher.kinds.reading.values import Absence, Objects, Reference
 from usher.model import placement
 
 Found = Iterator[model.UnreadKey]
@@ -106,6 +108,23 @@ def wrong_pods(value: paths.Object, specs: Sequence[PodSpec]) -> Iterator[model.
             above = path.removesuffix("/spec")
             for found in _wrong_values(paths.mapping(paths.resolve(value, above)), "pods"):
                 yield replace(found, path=above + found.path)
+
+
+def wrong_in_container(whole: paths.Object, key: tuple[str, str], index: int, *, is_known: bool) -> Found:
+    """Findings about program and variables of a container in a Pod; their paths are below the container.
+
+    Args:
+        key: group and kind of the object that has the program.
+        is_known: whether the pod is known, so that it lacks what it does not say.
+    """
+    spec, beginning = known_keys.part_at(whole, "/spec"), f"/spec/containers/{index}"
+    specs = [(spec, "/spec", ADDED)]
+    found = [*started_programs.needs_of_programs(key, whole, specs)]
+    found += misread_variables(spec["containers"][index], beginning, None)
+    found += wrong_pods(whole, specs) if is_known else ()
+    for each in found:
+        if f"{each.path}/".startswith(f"{beginning}/"):
+            yield replace(each, path=each.path.removeprefix(beginning))
 
 
 def _wrong_values(value: paths.Object, kind: str) -> Iterator[model.UnreadKey]:
@@ -253,6 +272,60 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
     for row in _beside_rows().get(" ".join(key), ()):
         if meets(value, row.only) and not meets_any(value, row.unless):
             yield from _of_row(row, value, objects)
+    if key == (_GATEWAYS, "HTTPRoute"):
+        yield from _routes_without_time(value, objects)
+
+
+_GATEWAYS: Final = "gateway.networking.k8s.io"
+_ENVOY: Final = "gateway.envoyproxy.io"
+_WRITES: Final = memo.pattern(
+    r"vllm|sglang|text-generation-(?:inference|launcher)|llama[-.](?:server|cpp)|trtllm|ollama"
+)
+_ANSWERS_AT_ONCE: Final = memo.pattern(r"embed|rerank|classif|reward|score|whisper|pooling", re.IGNORECASE)
+"""Model servers that may write for minutes, and words of those that do not."""
+
+
+def _routes_without_time(route: paths.Object, objects: Objects) -> Found:
+    """Routes to model servers through Envoy Gateway, where Envoy ends a response after 15 s unless something sets it.
+
+    Sources: internal/xds/translator/route.go of envoyproxy/gateway; RouteAction.timeout of Envoy.
+    """
+    gateways, known = objects.known(_GATEWAYS, "Gateway"), objects.known(_GATEWAYS, "GatewayClass")
+    classes = [
+        name
+        for each in texts_at(route, "spec.parentRefs[].name")
+        for name in texts_at(gateways.get(each), "spec.gatewayClassName")
+    ]
+    controllers = [text for each in classes for text in texts_at(known.get(each), "spec.controllerName")]
+    if not any(each.startswith(f"{_ENVOY}/") for each in controllers) or objects.known(_ENVOY, "EnvoyPatchPolicy"):
+        return
+    policies = objects.known(_ENVOY, "BackendTrafficPolicy").values()
+    if objects.once("timeouts of Envoy", lambda: "requestTimeout" in str(list(policies))):
+        return
+    metadata = paths.metadata(route)
+    homes = objects.namespaces(_GATEWAYS, "HTTPRoute", paths.text(metadata.get("name")))
+    home = paths.text(metadata.get("namespace")) or next(iter(homes), "")
+    for where, rule in at(route, "spec.rules[]"):
+        references = [] if values_at(rule, "timeouts.{request,backendRequest}") else values_at(rule, "backendRefs[]")
+        if name := next(filter(None, (_writer(each, home, objects) for each in references)), ""):
+            text = f"leads to the model server of Service {name[:100]} without a timeout, so Envoy ends each response "
+            text += "after 15 s, also one that streams"
+            remedy = "set timeouts.request of the rule to 0s, or to what the longest answer takes"
+            yield misread(where, text, remedy, "controller")
+
+
+def _writer(reference: object, home: str, objects: Objects) -> str:
+    """The name of the Service of a reference, if its pods are model servers that may write for long; else empty."""
+    if not isinstance(reference, dict) or reference.get("kind", "Service") != "Service":
+        return ""
+    name, within = paths.text(reference.get("name")), paths.text(reference.get("namespace")) or home
+    found = objects.find(Reference(group="", kind="Service", name=name, namespace=within))
+    selector = {} if isinstance(found, Absence) else known_keys.part_at(found, "/spec/selector")
+    for _, spec in labelled_pods(objects, within, selector):
+        started = " ".join(texts_at(spec, "containers[].{image,command[],args[]}"))
+        if _WRITES.search(started) and not _ANSWERS_AT_ONCE.search(started):
+            return name
+    return ""
 
 
 _MOST_OF_METRICS: Final = 64 * 1024

@@ -25,7 +25,7 @@ Found = Iterator[model.UnreadKey]
 _ROWS: Final = Path(__file__).with_suffix(".json")
 _OF_A_PROGRAM: Final = memo.pattern(
     r"vllm|sglang|lmcache|text-(?:generation|embeddings)-inference|tritonserver|llama\.cpp|trtllm|ollama|rayproject/ray|/nim/|pytorch|jupyter"
-    r"|kubeflownotebookswg|deepspeed|torchrun|accelerate|CUDA_VISIBLE_DEVICES|LMCACHE_|--node[-_]rank"
+    r"|kubeflownotebookswg|deepspeed|torchrun|accelerate|CUDA_VISIBLE_DEVICES|GLOO_|LMCACHE_|--node[-_]rank"
 )
 """Words of containers that a rule here reads; others cost no more than this search."""
 _DIRECT: Final = frozenset({"", "apps", "batch", "jobset.x-k8s.io", "leaderworkerset.x-k8s.io"})

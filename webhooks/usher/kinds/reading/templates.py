@@ -61,6 +61,8 @@ class ContainerPlace(NamedTuple):
     """As in `model.Container`."""
     field_places: Mapping[str, str] = MappingProxyType({})
     """Paths of fields that stand elsewhere than in the container, by their path below it."""
+    program_path: str = ""
+    """The object with its command and arguments, if it is not the container."""
 
 
 class Traits(NamedTuple):

@@ -4,7 +4,7 @@
 #   With `hostNetwork: true` a container sees the interfaces of its node. `eth0` is the interface that the container
 #   runtime makes for a pod; on many nodes no interface has this name (`ens5`, `enp9s0f0`, `bond0`). NCCL and Gloo then find
 #   no interface and fail when they start. The check looks at variables that name interfaces, in pods with accelerators.
-#   Values that begin with `^` leave interfaces out and are good.
+#   Values of NCCL that begin with `^` leave interfaces out and are good; Gloo takes names alone.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-socket-ifname
@@ -20,8 +20,8 @@
 #   why: Where the node has no interface of this name, training ends before its first step.
 #   closes: [S29]
 #   remediation: |
-#     Remove the variable, so that the library finds the interface itself. Or leave interfaces out instead of naming one,
-#     for example `NCCL_SOCKET_IFNAME=^docker0,lo`.
+#     Remove the variable, so that the library finds the interface itself. Or leave interfaces of NCCL out instead of
+#     naming one, for example `NCCL_SOCKET_IFNAME=^docker0,lo`; Gloo takes the name of the interface of the nodes.
 package usher.checks.fabric.interface_on_host_network
 
 import data.usher.lib.fabric
@@ -37,8 +37,15 @@ deny contains finding if {
 	finding := {
 		"path": variable.path,
 		"message": $"{workload.container_name(entry.podSet, entry.container)}: {name} is {text.excerpt(variable.value)}, but with hostNetwork the container sees the interfaces of its node, which may have no eth0",
-		"remedy": $"remove {name}, or leave interfaces out: ^docker0,lo",
+		"remedy": $"remove {name}, or {_other_ways[name]}",
 	}
 }
 
-_names_interfaces := ["GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME", "TP_SOCKET_IFNAME"]
+_names_interfaces := object.keys(_other_ways)
+
+# Only NCCL can leave interfaces out.
+_other_ways := {
+	"GLOO_SOCKET_IFNAME": "name the interface of the nodes",
+	"NCCL_SOCKET_IFNAME": "leave interfaces out: ^docker0,lo",
+	"TP_SOCKET_IFNAME": "name the interface of the nodes",
+}

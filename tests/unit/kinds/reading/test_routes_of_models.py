@@ -1,0 +1,95 @@
+"""HTTPRoutes to model servers, which Envoy ends after 15 s where nothing sets a timeout (envoyproxy/gateway)."""
+
+import pytest
+import yaml
+
+from usher import paths
+from usher.kinds.reading import refused_values
+from usher.kinds.reading.values import Objects
+
+_KEY = ("gateway.networking.k8s.io", "HTTPRoute")
+_ENVOY = "gateway.envoyproxy.io/gatewayclass-controller"
+_SERVER = "{image: 'vllm/vllm-openai:v0.11.2', args: [--model=a/b]}"
+
+
+def _route(rule: str = "", name: str = "llm") -> str:
+    rules = f"[{{{rule}backendRefs: [{{name: {name}, port: 8000}}]}}]"
+    return (
+        "{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: r, namespace: ml}, "
+        f"spec: {{parentRefs: [{{name: g, namespace: gateways}}], rules: {rules}}}}}"
+    )
+
+
+def _deployment(server: str) -> str:
+    pods = f"{{metadata: {{labels: {{app: llm}}}}, spec: {{containers: [{server}]}}}}"
+    return (
+        f"{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: llm, namespace: ml}}, spec: {{template: {pods}}}}}"
+    )
+
+
+def _cluster(controller: str = _ENVOY, server: str = _SERVER) -> list[str]:
+    group = "apiVersion: gateway.networking.k8s.io/v1"
+    return [
+        f"{{{group}, kind: GatewayClass, metadata: {{name: c}}, spec: {{controllerName: {controller}}}}}",
+        f"{{{group}, kind: Gateway, metadata: {{name: g, namespace: gateways}}, spec: {{gatewayClassName: c}}}}",
+        "{apiVersion: v1, kind: Service, metadata: {name: llm, namespace: ml}, spec: {selector: {app: llm}}}",
+        _deployment(server),
+    ]
+
+
+def _found(*texts: str) -> list[tuple[str, str]]:
+    values = [yaml.safe_load(each) for each in texts]
+    return [(each.path, each.remedy) for each in refused_values.beside_others(values[0], _KEY, Objects(values))]
+
+
+def test_a_route_to_a_model_server_behind_envoy_needs_a_timeout() -> None:
+    ((path, remedy),) = _found(_route(), *_cluster())
+
+    assert path == "/spec/rules/0"
+    assert remedy.startswith("set timeouts.request of the rule to 0s")
+
+
+@pytest.mark.parametrize("timeouts", ["request: 0s", "request: 600s", "backendRequest: 300s"])
+def test_a_rule_with_a_timeout_is_right(timeouts: str) -> None:
+    assert _found(_route(f"timeouts: {{{timeouts}}}, "), *_cluster()) == []
+
+
+def test_a_policy_of_envoy_gateway_may_set_the_timeout() -> None:
+    policy = "{apiVersion: gateway.envoyproxy.io/v1alpha1, kind: BackendTrafficPolicy, metadata: {name: p}, spec: {%s}}"
+
+    assert _found(_route(), *_cluster(), policy % "timeout: {http: {requestTimeout: 0s}}") == []
+    assert len(_found(_route(), *_cluster(), policy % "retry: {numRetries: 1}")) == 1
+
+
+def test_gateways_of_others_end_no_response() -> None:
+    assert _found(_route(), *_cluster("istio.io/gateway-controller")) == []
+    assert _found(_route(), *_cluster()[1:]) == []
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        "{image: 'vllm/vllm-openai:v0.11.2', args: [--model=a/b, --task=embed]}",
+        "{image: 'ghcr.io/huggingface/text-embeddings-inference:1.8'}",
+        "{image: nginx}",
+    ],
+)
+def test_a_server_that_answers_at_once_needs_no_timeout(server: str) -> None:
+    assert _found(_route(), *_cluster(server=server)) == []
+
+
+def test_a_service_that_is_not_known_is_not_judged() -> None:
+    assert _found(_route(name="other"), *_cluster()) == []
+
+
+@pytest.mark.parametrize("damaged", [None, 7, "text", [], [None], {"a": None}])
+def test_damaged_routes_are_taken(damaged: paths.Json) -> None:
+    others = [yaml.safe_load(each) for each in _cluster()]
+    for field in ("parentRefs", "rules"):
+        route = yaml.safe_load(_route())
+        route["spec"][field] = damaged
+        assert list(refused_values.beside_others(route, _KEY, Objects([route, *others]))) == []
+    for other in others:
+        route, broken = yaml.safe_load(_route()), {**other, "spec": damaged}
+        refused = refused_values.beside_others(route, _KEY, Objects([route, *others, broken]))
+        assert list(refused) == []
