@@ -22,7 +22,7 @@ _BESIDE_ITS_CLASS: Final = ("/spec/priority", "/spec/preemptionPolicy")
 """Fields that the API server writes into a Pod for its class; they go when the class changes."""
 
 _OF_WORKLOADS: Final = ("role", "gang_native", "is_template", "pods", "suspended", "totals")
-_OF_POD_SETS: Final = ("name", "path", "count", "accelerators", "changeable", "whole", "node_name")
+_OF_POD_SETS: Final = ("name", "path", "count", "accelerators", "changeable", "fully_known", "node_name")
 _OF_CONTAINERS: Final = ("name", "path", "type", "trains", "asks_accelerators")
 
 _OF_SCHEDULING: Final = ("tolerations", "node_selector", "required_terms", "priority_class_name", "runtime_class_name")

@@ -36,7 +36,8 @@ def asked_about() -> Iterator[Object]:
     yield _selecting(builders.daemon_set(template(GPU, 1), name="everywhere", namespace=NAMESPACE))
     yield _selecting(builders.stateful_set(template(GPU, 9), replicas=3, name="nine", namespace=NAMESPACE))
     for name, slices in (("slices", 2), ("eight-slices", 8)):
-        spec = template(SLICE, slices)["spec"]
+        # A program in one process would use one slice alone.
+        spec = builders.replaced(template(SLICE, slices), "/spec/containers/0/args", ["--parallel-workers"])["spec"]
         assert isinstance(spec, dict)
         yield builders.custom("v1", "Pod", spec, name=name, namespace=NAMESPACE)
 

@@ -375,14 +375,11 @@ def _served(spec: Mapping[str, Any]) -> tuple[_Answers, Mapping[str, Any], set[i
 
 
 def ports_of_server(spec: Mapping[str, Any]) -> set[int]:
-    """The ports of a model server that is alone in its pod, and those that it declares; empty if they are unknown."""
-    found = _served(spec)
-    # Other servers fetch caches at VLLM_NIXL_SIDE_CHANNEL_PORT (vllm/envs.py).
-    env = map(paths.mapping, values_at(spec, "containers[].env[]"))
+    """The ports of a model server that is alone in its pod, and those that it declares, but for its side channel."""
+    found, env = _served(spec), map(paths.mapping, values_at(spec, "containers[].env[]"))
     aside = {str(each.get("value")) for each in env if str(each.get("name")).endswith("_SIDE_CHANNEL_PORT")}
-    written = values_at(spec, "containers[].ports[].containerPort")
-    declared = (each for each in written if isinstance(each, int) and str(each) not in aside)
-    return {*found[2], *found[0].others, *declared} if found else set()
+    declared = (each for each in values_at(spec, "containers[].ports[].containerPort") if isinstance(each, int))
+    return {*found[2], *found[0].others, *(each for each in declared if str(each) not in aside)} if found else set()
 
 
 def unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
@@ -473,9 +470,7 @@ def ports_without_server(value: paths.Object, namespace: str, objects: Objects) 
     ]
     wanted += at(spec, "targetPorts[].number targetPortNumber", "/spec")
     for where, port in wanted if selector and found and spec.get("clusterIP") != "None" else ():
-        if not isinstance(port, int) or any(port in ports for ports in found):
-            continue
-        if not any(_listens(each, port) for _, each in pods):
+        if isinstance(port, int) and not any(_listens(each, port) for _, each in pods):
             listed = ", ".join(map(str, sorted(set.union(*found))[:5]))
             text = f"sends requests to the port {port}, and the model server that it selects listens on {listed}"
             yield _no_port(where, text, f"name the port {listed}")
@@ -489,9 +484,10 @@ _WRITTEN: Final = "{containers,initContainers}[].{command[],args[],env[].value}"
 
 
 def _listens(spec: Mapping[str, Any], port: int) -> bool:
-    """Whether a pod without a server that is known declares or names a port."""
-    named = port in values_at(spec, _PORTS) or any(str(port) in str(word) for word in values_at(spec, _WRITTEN))
-    return named and not ports_of_server(spec)
+    """Whether the server of a pod listens on a port, or a pod without a server that is known declares or names it."""
+    if ports := ports_of_server(spec):
+        return port in ports
+    return port in values_at(spec, _PORTS) or any(str(port) in str(word) for word in values_at(spec, _WRITTEN))
 
 
 def _pods_of_other_ports(place: str, wanted: Sequence[Any], pods: Sequence[Pod]) -> Iterator[model.UnreadKey]:

@@ -473,7 +473,7 @@ _OTHER_CACHE: Final = memo.pattern(r"rope|overrides|kv[-_]cache[-_]dtype|--confi
 def with_cache(size: model.ModelSize, words: str) -> model.ModelSize:
     """The size with the cache of the longest request, if layers and heads of the model in a command of vLLM are known.
 
-    vLLM does not start if its cache has no room for one request (vllm/v1/core/kv_cache_utils.py).
+    vLLM does not start if its cache has no room for one request (its check of the size of the cache).
     """
     text = words.lower()
     row = next((each for each in _rows("caches") if re.search(each["model"], text)), None)
