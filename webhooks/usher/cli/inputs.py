@@ -20,7 +20,7 @@ from usher.cluster.facts.store import Recorded, State, Store
 from usher.config import models
 from usher.kinds import registry
 from usher.kinds.kind import DEFINITION, FactKind, Key
-from usher.kinds.registry import FACTS
+from usher.kinds.registry import ASKED_FACTS
 from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import Catalogue, OwnChecks
 from usher.policy.decision import PRESETS
@@ -295,7 +295,7 @@ def _of_cluster(
     from usher.cluster import connection, recording
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
-    recorded = list(recording.read_facts(api, kinds=(*FACTS.values(), *also)))
+    recorded = list(recording.read_facts(api, kinds=(*ASKED_FACTS, *also)))
     name_unread_kinds(recorded)
     store = recording.store_of_recorded(recorded)
     if names := _names_of_definitions(store, kinds()):

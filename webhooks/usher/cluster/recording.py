@@ -9,7 +9,7 @@ from usher.cluster import api as cluster_api
 from usher.cluster.api import Listed, Lists, NotServed, Refused, Target, list_pages
 from usher.cluster.facts.store import Recorded, State, Store
 from usher.kinds.kind import CONFIG_MAP, DEFINITION, KUEUE_CONFIGURATION, FactKind, Key
-from usher.kinds.registry import FACTS
+from usher.kinds.registry import ASKED_FACTS, FACTS
 
 
 class Sink(Protocol):
@@ -202,7 +202,7 @@ _ATTEMPTS = 3
 """Attempts for a list whose state expires before its last page."""
 
 
-def read_facts(api: Lists, *, kinds: Iterable[FactKind] = tuple(FACTS.values())) -> Iterator[Recorded]:
+def read_facts(api: Lists, *, kinds: Iterable[FactKind] = ASKED_FACTS) -> Iterator[Recorded]:
     """The objects of each kind, one kind after the other. A kind that cannot be listed is unknown, with the reason.
 
     Raises:

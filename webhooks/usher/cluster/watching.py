@@ -23,7 +23,7 @@ from usher.cluster.facts.store import Store
 from usher.cluster.http_clients import Backoff
 from usher.cluster.recording import Sink
 from usher.kinds.kind import CONFIG_MAP, DEFINITION, KUEUE_CONFIGURATION, FactKind, Key
-from usher.kinds.registry import FACTS
+from usher.kinds.registry import ASKED_FACTS
 
 SHORTEST_WATCH: Final = 180.0
 LONGEST_WATCH: Final = 260.0
@@ -345,7 +345,7 @@ class LiveFacts:
         self,
         api: StreamingApi,
         *,
-        kinds: Iterable[FactKind] = tuple(FACTS.values()),
+        kinds: Iterable[FactKind] = ASKED_FACTS,
         store: Store | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:

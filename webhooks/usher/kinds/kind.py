@@ -52,6 +52,8 @@ class Facts(Struct, frozen=True, kw_only=True):
     """Whether usher asks for names alone, so that it never reads contents."""
     by_choice: bool = False
     """Whether the server reads this kind only if a site allows it. Elsewhere it is unknown, without a complaint."""
+    from_files: bool = False
+    """Whether files of facts alone have it, because a cluster has very many of them: usher asks no cluster."""
 
 
 class FactKind(Facts, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ from usher.install.manifests import webhooks
 from usher.install.manifests.conditions import manifest
 from usher.kinds import registry
 from usher.kinds.kind import KUEUE_CONFIGURATION
-from usher.kinds.registry import FACTS, LISTED, WORKLOADS
+from usher.kinds.registry import ASKED_FACTS, LISTED, WORKLOADS
 
 ACCOUNT: Final = "gpu-usher"
 """Name of the server's service account, and of its namespace."""
@@ -82,12 +82,12 @@ def audit_policy_rules(
 
 def _audited() -> Sequence[tuple[str, str]]:
     """Groups and plurals of the kinds that audits and the server know."""
-    return [*((kind.group, kind.plural) for kind in LISTED), *((kind.group, kind.plural) for kind in FACTS.values())]
+    return [*((kind.group, kind.plural) for kind in LISTED), *((kind.group, kind.plural) for kind in ASKED_FACTS)]
 
 
 def facts_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
-    """A ClusterRole that may read kinds of facts, bound to the server's account: not ConfigMaps, PersistentVolumes."""
-    kinds = [kind for kind in FACTS.values() if not kind.by_choice]
+    """A ClusterRole that may read every kind of fact except ConfigMaps, bound to the server's account."""
+    kinds = [kind for kind in ASKED_FACTS if not kind.by_choice]
     full_rules = rules([(kind.group, kind.plural) for kind in kinds if not kind.presence_only], verbs=VERBS)
     names = rules([(kind.group, kind.plural) for kind in kinds if kind.presence_only], verbs=_VERBS_OF_LISTS)
     return role_of_cluster(FACTS_NAME, [*full_rules, *names], namespace=namespace)
@@ -99,8 +99,7 @@ def config_map_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
     usher asks only for the names of ConfigMaps, but RBAC has no right for names alone: an account that may list them
     may read them. Without this role ConfigMaps are unknown, except the one of `kueue_role`.
     """
-    kinds = [kind for kind in FACTS.values() if kind.by_choice and kind.presence_only]
-    names = rules([(kind.group, kind.plural) for kind in kinds], verbs=_VERBS_OF_LISTS)
+    names = rules([(kind.group, kind.plural) for kind in ASKED_FACTS if kind.by_choice], verbs=_VERBS_OF_LISTS)
     return role_of_cluster(CONFIG_MAPS_NAME, names, namespace=namespace)
 
 
