@@ -90,7 +90,7 @@ FACTS: Final[Mapping[Key, FactKind]] = {
 """Kinds whose objects usher keeps when it reads a cluster."""
 
 ASKED_FACTS: Final = tuple(kind for kind in FACTS.values() if not kind.from_files)
-"""Those of them for which usher asks a cluster."""
+"""The kinds among them for which usher asks a cluster."""
 
 CONFIGURE_DEVICES: Final = frozenset(key for key, kind in BY_KEY.items() if kind.configures_devices)
 """Kinds that rules judge in exempt namespaces too: the device plugin reads its ConfigMap in one of them."""
