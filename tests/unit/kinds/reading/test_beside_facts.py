@@ -357,3 +357,15 @@ def test_findings_warn() -> None:
     assert found == model.UnreadKey(
         path="/spec", text=found.text, remedy="name one: efs", important=False, topic="controller"
     )
+
+
+@pytest.mark.parametrize(("of_pods", "found"), [("", 1), ("scheduling.k8s.io/v1, kind: PriorityClass", 0)])
+def test_an_object_of_the_facts_may_have_the_name_rightly(of_pods: str, found: int) -> None:
+    job = (
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: a, labels: {kueue.x-k8s.io/queue-name: q}}, "
+        "spec: {template: {spec: {priorityClassName: urgent, containers: [{name: c}]}}}}"
+    )
+    versions = ["kueue.x-k8s.io/v1beta2, kind: WorkloadPriorityClass", *([of_pods] if of_pods else [])]
+    facts = "\n---\n".join(f"{{apiVersion: {version}, metadata: {{name: urgent}}, value: 1}}" for version in versions)
+
+    assert len([text for text in _found(job, facts) if "PriorityClasses alone" in text]) == found

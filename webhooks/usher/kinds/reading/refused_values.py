@@ -249,7 +249,7 @@ def _of_row(row: _Beside, value: paths.Object, objects: Objects) -> Found:
         group, _, kind = row.without.partition(" ")
         third, _, of_kind = row.beside.partition(" ")
         is_alone = bool(row.beside) and not objects.known(third, of_kind)
-        names = objects.names(group, kind)
+        names = objects.known(group, kind)
         rightly = bool(names) if row.any and not row.named else (row.named.replace("{word}", word) or word) in names
         if rightly or is_alone or not meets(named, row.entry) or meets_any(named, row.entry_lacks):
             continue
