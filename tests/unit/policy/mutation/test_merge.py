@@ -230,7 +230,7 @@ def test_an_intent_that_needs_a_missing_object_is_skipped_and_the_user_learns_wh
 
 
 @pytest.mark.parametrize(
-    ("fields", "reason", "told"),
+    ("fields", "reason", "warned"),
     [
         ({"env": [DEBUG]}, editing.ALREADY_THERE, False),
         ({"env": [{**DEBUG, "value": "INFO"}]}, editing.USER_DECIDES, False),
@@ -239,12 +239,12 @@ def test_an_intent_that_needs_a_missing_object_is_skipped_and_the_user_learns_wh
     ],
 )
 def test_a_missing_object_causes_no_warning_if_the_intent_would_not_apply(
-    fields: dict[str, Any], reason: str, *, told: bool
+    fields: dict[str, Any], reason: str, *, warned: bool
 ) -> None:
     result = given(pod(containers=[container(**fields)]))
 
     assert refusals(result) == [reason]
-    assert result.skipped[0].warned is told
+    assert result.skipped[0].warned is warned
 
 
 @pytest.mark.parametrize(

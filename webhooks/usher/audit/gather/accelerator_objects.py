@@ -230,7 +230,6 @@ class Asked(Struct, frozen=True, kw_only=True):
     alone: Workload | None = None
     """The workload that a similar pod is on its own, maybe of another name; None for a pod without accelerators."""
     tolerations: Sequence[Mapping[str, paths.Json]] = ()
-
     claiming: model.Workload | None = None
     """The pod as a workload, if it names claims that other pods may name too."""
 

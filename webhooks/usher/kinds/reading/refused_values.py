@@ -28,7 +28,6 @@ from usher.model import placement
 
 Found = Iterator[model.UnreadKey]
 _KUEUE: Final = "kueue.x-k8s.io"
-_ASKED: Final = "containers[].resources.limits^"
 
 
 class _Wrong(NamedTuple):

@@ -102,7 +102,6 @@ _STAGES: Final = r"--pipeline[-_]parallel[-_]size|-pp|--pp(?:[-_]size)?"
 _DOWNLOADS: Final = memo.pattern(
     r"\b(download|clone|cp|rsync|sync|curl|wget|tar|ln|mount|mkdir|aws|gsutil|gcloud|s5cmd|rclone)\b"
 )
-_PATH: Final = r"[\"']?(/[\w./@-]{1,300})"
 
 
 def _model_of(row: Mapping[str, Any], started: _Started) -> str:
