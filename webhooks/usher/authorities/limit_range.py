@@ -28,6 +28,8 @@ LIMIT_RANGE: Final = ("", "LimitRange")
 
 
 class Rule(StrEnum):
+    DEFAULT = "default"
+    """The limit of containers without one: ValidateResourceRequirements refuses a request above it."""
     MINIMUM = "min"
     MAXIMUM = "max"
     RATIO = "maxLimitRequestRatio"
@@ -117,7 +119,7 @@ def _read_range(source: verdict.SourceObject, name: str, bounds: list[Bound]) ->
             for resource, amount in sorted(amounts.items())
         ]
         if kind == "Container":
-            limits = {**found[Rule.MAXIMUM], **source.amounts(f"{place}/default")}
+            limits = {**found[Rule.MAXIMUM], **found[Rule.DEFAULT]}
             default_limits = {**default_limits, **limits}
             requests = {**found[Rule.MINIMUM], **limits, **source.amounts(f"{place}/defaultRequest")}
             default_requests = {**default_requests, **requests}
@@ -283,6 +285,9 @@ def _place(container: model.Container, resource: str, violating: Violating) -> s
 
 def _violating(bound: Bound, requested: _Maybe, limit: _Maybe) -> Iterator[tuple[Violating, _Maybe]]:
     match bound.rule:
+        case Rule.DEFAULT:
+            if requested is not None and limit is not None and requested.milli > limit.milli == bound.amount.milli:
+                yield Violating.REQUEST, requested
         case Rule.MINIMUM:
             if requested is None or requested.milli < bound.amount.milli:
                 yield Violating.REQUEST, requested
@@ -370,5 +375,7 @@ def _violation_text(violation: LimitViolation) -> str:
         says = f"has a limit of {limit} for a request of {request}"
     if bound.rule is Rule.RATIO:
         return f"{who} {says}, and a limit of at most {bound.amount} times the request is allowed"
+    if bound.rule is Rule.DEFAULT:
+        return f"{who} {says} and no limit, and the default limit is {quantities.text(resource, bound.amount)}"
     least = "at least" if bound.rule is Rule.MINIMUM else "at most"
     return f"{who} {says}, and {least} {quantities.text(resource, bound.amount)} is allowed"

@@ -77,6 +77,28 @@ def test_the_largest_holds_for_limits_and_for_requests() -> None:
     assert violations(pod_set(builders.container()), largest) == []
 
 
+@pytest.mark.parametrize(
+    ("requests", "limits", "refused"),
+    [
+        ({"cpu": "6"}, None, True),
+        ({"cpu": "2"}, None, False),
+        ({"cpu": "6"}, {"cpu": "6"}, False),
+        (None, {"cpu": "6"}, False),
+        (None, None, False),
+    ],
+)
+def test_a_request_above_the_default_limit_is_refused_unless_the_container_has_a_limit(
+    requests: Mapping[str, str] | None, limits: Mapping[str, str] | None, refused: bool
+) -> None:
+    """k/k:pkg/apis/core/validation ValidateContainerResourceRequirements: no request above its limit."""
+    of = pod_set(builders.container(requests=requests, limits=limits))
+    path = "/spec/containers/0/resources/requests/cpu"
+
+    assert violations(of, limit_range(default={"cpu": "2"})) == (
+        [(Rule.DEFAULT, path, "request", "6")] if refused else []
+    )
+
+
 def test_the_smallest_holds_for_init_containers_too() -> None:
     smallest = limit_range(min={"memory": "1Gi"})
     both = pod_set(

@@ -5,7 +5,7 @@
 #   ratio of limit to request. The API server checks only pods, so it accepts a job whose pods break the LimitRange, and
 #   then refuses every pod.
 #   The API server first fills in the defaults of the LimitRange. A LimitRange with a `max` gives this value to every
-#   container without its own. The check reports nothing if several LimitRanges have different defaults, because the
+#   container without its own. A default limit below the request of a container makes the pod invalid. The check reports nothing if several LimitRanges have different defaults, because the
 #   result is unknown.
 # scope: package
 # related_resources:
@@ -49,6 +49,8 @@ _says(refusal) := $"has a limit of {_shown(refusal, refusal.amount)} {refusal.re
 	refusal.request
 }
 
+_allows(refusal) := $"gives it a limit of {_shown(refusal, refusal.bound)}" if refusal.rule == "default"
+
 _allows(refusal) := $"requires at least {_shown(refusal, refusal.bound)}" if refusal.rule == "min"
 
 _allows(refusal) := $"allows at most {_shown(refusal, refusal.bound)}" if refusal.rule == "max"
@@ -56,6 +58,8 @@ _allows(refusal) := $"allows at most {_shown(refusal, refusal.bound)}" if refusa
 _allows(refusal) := $"allows a limit of at most {refusal.bound.text} times the request" if {
 	refusal.rule == "maxLimitRequestRatio"
 }
+
+_remedy(refusal) := $"set a limit of at least {_shown(refusal, refusal.amount)} too" if refusal.rule == "default"
 
 _remedy(refusal) := $"set a {refusal.said} of at least {_shown(refusal, refusal.bound)}" if refusal.rule == "min"
 

@@ -42,6 +42,14 @@ test_a_limit_too_far_above_the_request_is_found if {
 	) with input as examples.bad_ratio
 }
 
+test_a_default_limit_below_the_request_is_found if {
+	check.deny == {{
+		"path": "/spec/template/spec/containers/0/resources/requests/cpu",
+		"message": "container prepare has a request of 6 cpu; LimitRange small gives it a limit of 2, so the API server refuses the pods",
+		"remedy": "set a limit of at least 6 too",
+	}} with input as examples.bad_default_limit
+}
+
 test_a_pod_that_says_nothing_is_found if {
 	check.deny == found(
 		"/spec/template/spec",
