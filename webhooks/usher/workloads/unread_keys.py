@@ -403,19 +403,15 @@ class _Walk:
         elsewhere = "" if like else self._elsewhere(key, here)
         like = like or ("" if elsewhere else _alike(key, free, _CLOSE))
         moved = _MOVED.get(f"{level.path.rstrip('0123456789').rstrip('/').rpartition('/')[2]}.{key}", "")
-        if moved:
-            remedy = moved
-        elif like:
-            remedy = f"did you mean {like}?"
-        elif elsewhere:
-            remedy = f"did you mean {elsewhere}?"
-        else:
-            remedy = "remove the field, or correct its name"
+        meant = like or elsewhere
+        remedy = moved or (f"did you mean {meant}?" if meant else "remove the field, or correct its name")
         where = paths.readable(level.path) if level.path else "its top level"
         return model.UnreadKey(
             path=paths.join(level.path, key),
             text=f"has the field {key[:100]} at {where}, and nothing reads it",
             remedy=remedy,
+            # A check of claims says it for all of them at once.
+            topic="claim" if elsewhere == f"exactly.{key}" else "",
             important=(
                 bool(moved)
                 or like in _DECIDING

@@ -1,7 +1,7 @@
 # METADATA
 # title: Device claims use the fields of their API version
 # description: |
-#   Up to resource.k8s.io/v1beta1, a request has deviceClassName, allocationMode, count and adminAccess directly. From
+#   Up to resource.k8s.io/v1beta1, a request has deviceClassName, count, selectors and the like directly. From
 #   v1beta2 on, they are in `exactly`. If somebody changes only apiVersion of a claim, the API server refuses it,
 #   because its request asks for no device. If the request also has an `exactly`, the API server drops the fields outside
 #   it without an error, unless it validates strictly.
@@ -25,7 +25,7 @@ package usher.checks.objects.claim_fields_of_another_version
 
 import data.usher.lib.device_claims
 
-_fields := ["adminAccess", "allocationMode", "count", "deviceClassName"]
+_fields := ["adminAccess", "allocationMode", "capacity", "count", "deviceClassName", "selectors", "tolerations"]
 
 deny contains finding if {
 	some entry in device_claims.requests
@@ -38,7 +38,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{entry.path}/{misplaced[0]}",
-		"message": $"request {entry.name} has {concat(" and ", misplaced)} outside exactly, but {device_claims.version} reads only fields in exactly",
+		"message": $"request {entry.name} has {concat(", ", misplaced)} outside exactly, but {device_claims.version} reads only fields in exactly",
 		"remedy": "move it into exactly",
 	}
 }

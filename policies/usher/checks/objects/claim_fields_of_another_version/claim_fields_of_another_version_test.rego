@@ -6,7 +6,7 @@ import data.usher.checks.objects.claim_fields_of_another_version as check
 test_fields_of_the_first_version_are_found_in_later_ones if {
 	check.deny == {{
 		"path": "/spec/spec/devices/requests/0/count",
-		"message": "request gpus has count and deviceClassName outside exactly, but v1 reads only fields in exactly",
+		"message": "request gpus has count, deviceClassName outside exactly, but v1 reads only fields in exactly",
 		"remedy": "move it into exactly",
 	}} with input as examples.bad_template_of_v1
 }
@@ -14,7 +14,7 @@ test_fields_of_the_first_version_are_found_in_later_ones if {
 test_they_are_found_beside_exactly_whatever_their_values if {
 	check.deny == {{
 		"path": "/spec/devices/requests/0/adminAccess",
-		"message": "request gpu has adminAccess and allocationMode outside exactly, but v1beta2 reads only fields in exactly",
+		"message": "request gpu has adminAccess, allocationMode outside exactly, but v1beta2 reads only fields in exactly",
 		"remedy": "move it into exactly",
 	}} with input as examples.bad_claim_of_v1beta2
 }
