@@ -117,9 +117,13 @@ _NETWORK = (
         ("net", "nvidia.com/gpu: 1, nvidia.com/vf: 1", 0),
         ("other", "nvidia.com/gpu: 1", 0),
         ('[{"name": "net"}]', "nvidia.com/gpu: 1", 1),
+        ("net", "nvidia.com/gpu: 1, nvidia.com/vf: 2", 1),
+        ("net, net", "nvidia.com/gpu: 1, nvidia.com/vf: 2", 0),
+        ("net, unknown", "nvidia.com/gpu: 1, nvidia.com/vf: 2", 0),
+        ("unknown", "nvidia.com/gpu: 1, nvidia.com/vf: 2", 0),
     ],
 )
-def test_a_pod_asks_for_the_device_of_its_network(networks: str, limits: str, count: int) -> None:
+def test_a_pod_asks_for_as_many_devices_as_its_networks_have(networks: str, limits: str, count: int) -> None:
     annotations = f"k8s.v1.cni.cncf.io/networks: '{networks}'"
 
     assert len(_found(_pod(annotations=annotations, limits=limits), _NETWORK)) == count

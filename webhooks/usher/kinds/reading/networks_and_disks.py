@@ -384,7 +384,10 @@ def _attached(written: object) -> list[tuple[str, str]]:
 
 
 def _networks_without_their_device(value: paths.Object, objects: Objects) -> Found:
-    """Pods that attach networks of a device without asking for it (k8snetworkplumbingwg/multus-cni, how-to-use)."""
+    """Pods that attach networks of a device without asking for as many devices.
+
+    Sources: k8snetworkplumbingwg/multus-cni docs/how-to-use.md; k8snetworkplumbingwg/sriov-cni#310.
+    """
     networks = objects.once("devices of networks", lambda: _devices_of_networks(objects))
     homes = objects.once("namespaces of networks", lambda: _homes_of_networks(objects))
     home = paths.text(paths.metadata(value).get("namespace"))
@@ -392,7 +395,9 @@ def _networks_without_their_device(value: paths.Object, objects: Objects) -> Fou
         metadata = path.removesuffix("/spec") + "/metadata"
         where = paths.join(f"{metadata}/annotations", _NETWORKS)
         needed = defaultdict[str, int](int)
-        for within, name in _attached(known_keys.part_at(value, f"{metadata}/annotations").get(_NETWORKS)):
+        attached = _attached(known_keys.part_at(value, f"{metadata}/annotations").get(_NETWORKS))
+        are_known = networks.keys() >= {name for _, name in attached}
+        for within, name in attached:
             needed[networks.get(name, "")] += 1
             known, text = (
                 homes.get(name, set()),
@@ -408,10 +413,16 @@ def _networks_without_their_device(value: paths.Object, objects: Objects) -> Fou
         for device, number in needed.items():
             amounts = [str(each[device]) for each in asked if device in each]
             most = sum(int(each[:9]) for each in amounts if each.isdecimal())
-            if device and most < number and all(map(str.isdecimal, amounts)):
-                text = (
-                    f"attaches {number if number > 1 else 'a'} network{'s' * (number > 1)} with the device {device}, "
-                )
-                text += "and no container asks for it" if not most else f"and its containers ask for {most} of it"
-                remedy = f"ask for {device}: {number}, unless the network resources injector of SR-IOV does it"
-                yield misread(where, text, remedy, "controller")
+            if (
+                not device
+                or not (most < number or (most > number and are_known))
+                or not all(map(str.isdecimal, amounts))
+            ):
+                continue
+            text = f"attaches {number if number > 1 else 'a'} network{'s' * (number > 1)} with the device {device}, "
+            text += "and no container asks for it" if not most else f"and its containers ask for {most} of it"
+            remedy = f"ask for {device}: {number}, unless the network resources injector of SR-IOV does it"
+            if most > number:
+                text += ", so pods have no interface for the others"
+                remedy = f"name the network once for each of them in {_NETWORKS}, or ask for {device}: {number}"
+            yield misread(where, text, remedy, "controller")
