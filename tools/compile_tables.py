@@ -19,6 +19,7 @@ TABLES: Final = (
     "accelerators/boards.yaml",
     "accelerators/device_classes.yaml",
     "accelerators/vendors.yaml",
+    "cli/commands.yaml",
     "kinds/reading/answers.yaml",
     "kinds/reading/inner_names.yaml",
     "kinds/reading/known_keys.yaml",

@@ -24,18 +24,7 @@ def certs() -> None:
     """Make or show the webhook server's certificate."""
 
 
-@certs.command(name="issue")
-@click.option(
-    "--dir",
-    "directory",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for tls.crt, tls.key, ca.crt and ca.key. With --secret it holds only the CA.",
-)
-@click.option("--service", default="gpu-usher", show_default=True, help="Service in front of the webhook server.")
-@inputs.server_namespace_options
-@click.option("--name", "extra", multiple=True, help="Another DNS name or IP address of the server. Repeatable.")
-@click.option("--secret", help="Print a kubernetes.io/tls Secret of this name, and write no serving certificate.")
-@click.option("--force", is_flag=True, help="Replace CA and certificate, even good ones and ones of other makers.")
+@inputs.command("certs issue", group=certs)
 def issue_command(
     *,
     directory: Path | None,
@@ -62,8 +51,7 @@ def issue_command(
         raise _Refused(str(error)) from error
 
 
-@certs.command()
-@click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
+@inputs.command("certs show", group=certs)
 def show(directory: Path) -> None:
     """Print subject, names and dates of the certificates in DIRECTORY.
 

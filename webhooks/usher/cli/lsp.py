@@ -10,27 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-import click
-
 from usher.cli import inputs
 from usher.policy.checks import catalogue
 from usher.policy.evaluator import Evaluator
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  usher lsp                                                  what an editor starts
-  usher lsp --config clusters/a100/usher.yaml --facts cluster.json.gz
-
-\b
-docs/editors.md has the settings for VS Code, Neovim, Helix and Emacs."""
-)
-@inputs.config_option
-@inputs.facts_option
-@inputs.cluster_options
-@inputs.namespace_option
-@click.option("--verbose", "-v", is_flag=True, help="Log each message to standard error.")
+@inputs.command("lsp")
 def lsp(
     *,
     config: Path | None,

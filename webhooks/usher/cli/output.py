@@ -7,7 +7,6 @@ as `module:function`, because `--help` lists the formats, and has to be quick.
 """
 
 import contextlib
-import functools
 import io
 import os
 import pkgutil
@@ -28,7 +27,6 @@ from usher import errors, model
 from usher.check import findings
 from usher.check.findings import Ending
 from usher.cli import main
-from usher.cli.inputs import Command, Option, with_options
 
 
 class Format(Struct, frozen=True, kw_only=True):
@@ -303,6 +301,28 @@ class Reporting(Struct, frozen=True, kw_only=True):
     quiet: bool
     policy: main.Policy
 
+    @staticmethod
+    def of_options(values: dict[str, Any]) -> "Reporting":
+        found = Reporting(
+            targets=_targets(values.pop("formats"), values.pop("output")),
+            color=values.pop("color"),
+            quiet=values.pop("quiet"),
+            policy=main.Policy(
+                fail_on=main.FailOn(values.pop("fail_on")),
+                profile=main.PROFILES[values.pop("profile")],
+                require_match=values.pop("require_match"),
+            ),
+        )
+        try:
+            check_places(found.targets)
+        except errors.InputError as error:
+            raise found.failure(error) from error
+        return found
+
+    def failure(self, error: errors.UsherError) -> main.CommandFailed:
+        """The end of the command that an error of usher has, with the code that --exit-codes gives it."""
+        return main.CommandFailed(str(error), code=self.policy.profile.failed)
+
     def finish(self, found: findings.Report, *, allow_unknown: bool = True, audit: object | None = None) -> int:
         """Writes the reports, and returns the exit code.
 
@@ -360,40 +380,13 @@ class _Format(click.ParamType[Target]):
         return [CompletionItem(name, help=FORMATS[name].reader) for name in self._names if name.startswith(incomplete)]
 
 
-def reporting_options(*, fail_on: main.FailOn, audits: bool = False) -> Callable[[Command], Command]:
-    """Adds the options to a command, which gets them as `reporting`; `fail_on` is the default of --fail-on.
-
-    With `audits` the user may also ask for the formats of audit documents. An error of usher ends the command with the
-    code that --exit-codes gives it.
-    """
-
-    def decorate(command: Command) -> Command:
-        @functools.wraps(command)
-        def run(*arguments: object, **parameters: Any) -> object:  # noqa: ANN401 - click passes values of all options
-            reporting = _pop_report_options(parameters)
-            try:
-                check_places(reporting.targets)
-                return command(*arguments, reporting=reporting, **parameters)
-            except errors.UsherError as error:
-                raise main.CommandFailed(str(error), code=reporting.policy.profile.failed) from error
-
-        return with_options(run, *_report_options(audits=audits), *_exit_options(fail_on))
-
-    return decorate
+RUN_FORMAT: Final = _Format(audits=False)
+AUDIT_FORMAT: Final = _Format(audits=True)
 
 
-def _pop_report_options(parameters: dict[str, Any]) -> Reporting:
-    """The options of this module, which are removed from the parameters."""
-    return Reporting(
-        targets=_targets(parameters.pop("formats"), parameters.pop("output")),
-        color=parameters.pop("color"),
-        quiet=parameters.pop("quiet"),
-        policy=main.Policy(
-            fail_on=main.FailOn(parameters.pop("fail_on")),
-            profile=main.PROFILES[parameters.pop("profile")],
-            require_match=parameters.pop("require_match"),
-        ),
-    )
+def readers(*, audits: bool) -> str:
+    """The formats of a command, each with its reader."""
+    return ", ".join(f"{name} for {FORMATS[name].reader}" for name in format_names(audits=audits))
 
 
 def _targets(formats: tuple[Target, ...], file: Path | None) -> tuple[Target, ...]:
@@ -417,65 +410,6 @@ def _targets(formats: tuple[Target, ...], file: Path | None) -> tuple[Target, ..
     if twice is not None:
         raise click.UsageError(f"two reports cannot be written to one file: {twice.path}")
     return targets
-
-
-def _report_options(*, audits: bool) -> tuple[Option, ...]:
-    """The options for the formats, the places and the look of reports."""
-    readers = ", ".join(f"{name} for {FORMATS[name].reader}" for name in format_names(audits=audits))
-    return (
-        click.option(
-            "--format",
-            "formats",
-            type=_Format(audits=audits),
-            multiple=True,
-            help=f"NAME writes the report to standard output, NAME=FILE to a file. Repeatable. Default: {_DEFAULT}. "
-            f"Formats: {readers}.",
-        ),
-        click.option(
-            "--color",
-            type=click.Choice(["auto", "always", "never"]),
-            default="auto",
-            show_default=True,
-            help="auto writes colours on a terminal, unless NO_COLOR is set.",
-        ),
-        click.option(
-            "--output",
-            type=click.Path(dir_okay=False, path_type=Path),
-            metavar="FILE",
-            help="Write the report to this file, which is replaced only when the report is complete.",
-        ),
-        click.option(
-            "--quiet",
-            "-q",
-            is_flag=True,
-            help="Write findings alone: text has neither notes nor numbers, and standard error no warnings.",
-        ),
-    )
-
-
-def _exit_options(fail_on: main.FailOn) -> tuple[Option, ...]:
-    return (
-        click.option(
-            "--fail-on",
-            type=click.Choice([each.value for each in main.FailOn]),
-            default=fail_on.value,
-            show_default=True,
-            help="End with exit code 1 for findings with this outcome or a worse one; never for no finding.",
-        ),
-        click.option(
-            "--require-match",
-            is_flag=True,
-            help="End as failed (exit code 2) if usher judged no workload: no object makes pods, or all are exempt.",
-        ),
-        click.option(
-            "--exit-codes",
-            "profile",
-            type=click.Choice(list(main.PROFILES)),
-            default=next(iter(main.PROFILES)),
-            show_default=True,
-            help="Exit codes as the named tool has them, for pipelines that were written for it.",
-        ),
-    )
 
 
 Watch = Callable[[str, int, int], None]

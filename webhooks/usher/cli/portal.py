@@ -115,29 +115,7 @@ def portal() -> None:
     """
 
 
-_options = inputs.options_as_value(
-    "asking",
-    Asking,
-    click.option("--url", default="", help="Base URL of the portal, instead of `kubectl port-forward`."),
-    click.option("--ca-file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Its CA (PEM)."),
-    inputs.server_namespace_option,
-    inputs.cluster_options,
-    inputs.format_option,
-)
-_file_option = click.option(
-    "-f",
-    "--file",
-    required=True,
-    metavar="FILE",
-    shell_complete=inputs.complete_files,
-    help="Manifests; - for standard input.",
-)
-
-
-@portal.command()
-@_file_option
-@inputs.namespace_option
-@_options
+@inputs.command("portal evaluate", group=portal)
 @click.pass_context
 def evaluate(context: click.Context, *, file: str, namespace: str, asking: Asking) -> None:
     """Show what usher would decide about the objects of a file."""
@@ -147,10 +125,7 @@ def evaluate(context: click.Context, *, file: str, namespace: str, asking: Askin
         context.exit(main.FINDINGS)
 
 
-@portal.command()
-@_file_option
-@inputs.namespace_option
-@_options
+@inputs.command("portal queue", group=portal)
 def queue(*, file: str, namespace: str, asking: Asking) -> None:
     """Show when the workloads of a file could start, and what limits them."""
     _print_answer(
@@ -158,17 +133,13 @@ def queue(*, file: str, namespace: str, asking: Asking) -> None:
     )
 
 
-@portal.command()
-@click.argument("code_or_name")
-@_options
+@inputs.command("portal explain", group=portal)
 def explain(*, code_or_name: str, asking: Asking) -> None:
     """Explain one check or mutation, as the server has it."""
     _print_answer(asking, _send_question(asking, "GET", f"/explain/{quote(code_or_name, safe='')}"), _page)
 
 
-@portal.command()
-@click.argument("name", default="")
-@_options
+@inputs.command("portal quota", group=portal)
 def quota(*, name: str, asking: Asking) -> None:
     """Show the GPUQuotas, or one of them, with the amounts in use."""
     found = _send_question(asking, "GET", f"/quotas/{quote(name, safe='')}" if name else "/quotas")

@@ -110,22 +110,7 @@ def _lines(cluster: str, preset: str, points: Sequence[Point], denied: Sequence[
     yield f"{wording.count(count, 'point')} for attention, {unknown} not known"
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  usher preflight --config usher.yaml
-  usher preflight --format json | jq '.denied[]'
-
-\b
-Exit codes:
-  0  nothing needs attention
-  1  a point needs attention
-  2  something could not be found out, or the cluster could not be read"""
-)
-@inputs.config_option
-@inputs.cluster_options
-@inputs.server_namespace_options
-@inputs.format_option
+@inputs.command("preflight")
 @click.pass_context
 def preflight(
     context: click.Context,

@@ -26,22 +26,7 @@ def workload() -> None:
     """Show what usher reads from a manifest."""
 
 
-@workload.command(
-    epilog="""\b
-Examples:
-  usher workload show job.yaml
-  kustomize build overlays/prod | usher workload show - --namespace ml-research
-  usher workload show job.yaml --format json | jq '.workloads[].totals'
-
-\b
-Exit codes:
-  0  the workloads are shown; parts of them may be unknown
-  2  an input could not be read, or no object in it makes pods"""
-)
-@click.argument("file", shell_complete=inputs.complete_files)
-@inputs.config_option
-@inputs.namespace_option
-@inputs.format_option
+@inputs.command("workload show", group=workload)
 def show(*, file: str, config: Path | None, namespace: str, format_name: str) -> None:
     """Show the workloads in FILE (- for standard input) as the policies see them.
 
@@ -64,20 +49,7 @@ def show(*, file: str, config: Path | None, namespace: str, format_name: str) ->
     _report_left_out(batches, file, empty=not found)
 
 
-@workload.command(
-    name="test",
-    epilog="""\b
-Examples:
-  usher workload test kinds-test.yaml --config usher.yaml
-
-\b
-Exit codes:
-  0  usher reads every object as expected
-  1  an object has other pods, devices or unknown parts
-  2  an input could not be read""",
-)
-@click.argument("files", nargs=-1, required=True, shell_complete=inputs.complete_files)
-@inputs.config_option
+@inputs.command("workload test", group=workload)
 def compare(*, files: tuple[str, ...], config: Path | None) -> None:
     """Compare what usher reads of objects with what you expect, for kinds that usher.yaml describes.
 
@@ -98,18 +70,7 @@ def compare(*, files: tuple[str, ...], config: Path | None) -> None:
     sys.exit(1 if wrong else 0)
 
 
-@workload.command(
-    epilog="""\b
-Examples:
-  usher workload describe karta.yaml > usher.yaml
-  usher workload describe my-object.yaml
-
-\b
-Exit codes:
-  0  the descriptions are printed
-  2  an input could not be read, or a description of it would be wrong"""
-)
-@click.argument("file", shell_complete=inputs.complete_files)
+@inputs.command("workload describe", group=workload)
 def describe(*, file: str) -> None:
     """Print a description of the kinds in FILE, to begin with, for `workloads` of usher.yaml.
 
