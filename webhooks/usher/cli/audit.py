@@ -222,13 +222,6 @@ def audit(
     sharding: report.Sharding | None,
     allow_unknown: bool,
 ) -> None:
-    """Report on the GPUs and workloads of a live cluster, or of manifests if a PATH is given.
-
-    usher lists every kind that it knows and the API server serves, and judges each object as the webhook would on
-    creation. Objects that belong to a listed workload, for example its pods, count as part of it. Facts about queues,
-    quotas and nodes come from the same cluster, or from the files of --facts. With --policies, usher also lists the
-    kinds that only constraints of Gatekeeper are about. A PATH may hold what `kubectl get -A -o yaml` prints.
-    """
     chosen.check(report_objects=bool(report_objects), parts=sharding is not None, served=serving is not None)
     part = None
     if sharding is not None:

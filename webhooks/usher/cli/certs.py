@@ -34,11 +34,6 @@ def issue_command(
     secret: str | None,
     force: bool,
 ) -> None:
-    """Make a CA and a serving certificate, or renew the ones that are due.
-
-    The CA is valid for a year, the certificate for 90 days. Both are renewed after two thirds of that time, so run this
-    every week. Files that are still good do not change. With --secret the certificate is new each time.
-    """
     names = [*certificates.service_names(service, namespace=server_namespace), *extra]
     try:
         if secret:
@@ -53,10 +48,6 @@ def issue_command(
 
 @inputs.command("certs show", group=certs)
 def show(directory: Path) -> None:
-    """Print subject, names and dates of the certificates in DIRECTORY.
-
-    Ends with exit code 2 if they cannot be served: expired, mismatched, or not signed by the CA beside them.
-    """
     now = datetime.now(UTC)
     leaf_file, authority_file = (
         directory / certificates.CERTIFICATE_FILE,

@@ -360,14 +360,6 @@ def check(
     run: CheckRun,
     reporting: output.Reporting,
 ) -> None:
-    """Judge manifests as the webhooks would, before they are applied.
-
-    PATH is a file, a directory (every .yaml, .yml and .json file below it that git does not ignore), a pattern, or -
-    for standard input.
-
-    As in the cluster, the mutating webhook goes first: what it adds is a note, and the findings are about what remains
-    wrong. With --as-written the findings are about the file alone.
-    """
     from usher.check.formats import wording
 
     with run.deciding(baseline) as (decided, deciding, notes):

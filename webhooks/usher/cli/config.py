@@ -25,10 +25,6 @@ def check(
     kubeconfig: Path | None,
     context_name: str | None,
 ) -> None:
-    """Check a configuration file, and name each error with its line.
-
-    With facts of a cluster, also name each pool, taint, device, board, queue and class in which the cluster differs.
-    """
     from usher.check.formats import wording
     from usher.config.load import locate_problems
     from usher.install import discovery
@@ -59,7 +55,6 @@ def check(
 
 @inputs.command("config schema", group=config)
 def schema() -> None:
-    """Print the JSON Schema of usher.yaml, for editors."""
     value = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema(by_alias=True)}
     click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2))
 
@@ -73,11 +68,6 @@ def init(
     kubeconfig: Path | None,
     context_name: str | None,
 ) -> None:
-    """Write a first usher.yaml: the node pools of a cluster, with suggestions for queues, schedulers and classes.
-
-    It only reads the cluster, and asks nothing. What usher cannot decide for you is a comment in the file. Without
-    --facts, the file has the defaults and examples.
-    """
     from usher.cli import output as outputs
     from usher.config import load
     from usher.install import discovered_file

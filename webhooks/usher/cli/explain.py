@@ -34,10 +34,6 @@ def explain(
     policies: given_policies.PolicyOptions,
     format_name: str,
 ) -> None:
-    """Explain one check, mutation or finding of audits, or what the rules say of the objects in a file.
-
-    The checks judge the file as its author wrote it. Each mutation says what it would change. JSON lists all rules.
-    """
     own = policies.own_alone()
     if catalogue.join_catalogues(catalogue.load().catalogue, own).find(code_name_or_file) is not None:
         cli_policies.explain(code_name_or_file, config=config, format_name=format_name, own=own)

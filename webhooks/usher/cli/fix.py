@@ -182,12 +182,6 @@ def fix(
     engine: str,
     opa_url: str | None,
 ) -> None:
-    """Write into manifests what admission would change, and the remedies of findings that leave no choice.
-
-    PATH is a file, a directory (every .yaml, .yml and .json file below it), or - for standard input, which is written
-    to standard output. Only the lines that need it change: comments, styles and the order of keys stay. usher parses
-    and judges the result before it writes.
-    """
     from usher.check import findings, judging, runner, sources
 
     settings = judging.Settings(command=findings.Command.CHECK, namespace=namespace, mutated=True, diff=True)

@@ -112,11 +112,6 @@ def gatekeeper_bundle(given: Given, *, opa: Path | None) -> Built:
 def verify(
     context: click.Context, *, paths: tuple[str, ...], opa: Path | None, verbose: bool, format_name: str
 ) -> None:
-    """Run the test suites of Gatekeeper policies, in the format of `gator verify`.
-
-    PATH is a file with a Suite (test.gatekeeper.sh), or a directory, in which usher looks for them. The templates are
-    compiled by opa and evaluated by the engine that judges objects in `usher check`.
-    """
     from usher.check.formats import test_cases
 
     suites = site_policies.read_suites(paths)
@@ -221,10 +216,6 @@ PERCENT: Final = click.FloatRange(0, 100)
 @inputs.command("policies test")
 @click.pass_context
 def test(context: click.Context, *, directory: Path, opa: Path | None, coverage: float, format_name: str) -> None:
-    """Test your own checks: their Rego tests, their good and bad examples, and the lines that no test reaches.
-
-    DIR holds one folder for each check, as `usher policies new` makes it.
-    """
     from usher.check.formats import test_cases
     from usher.extensions.own_checks import trials
 
@@ -239,10 +230,6 @@ def test(context: click.Context, *, directory: Path, opa: Path | None, coverage:
 @inputs.command("policies docs")
 @click.pass_context
 def docs(context: click.Context, *, directory: Path, opa: Path | None, output: Path, check: bool) -> None:
-    """Write a page in Markdown for each of your own checks, and an index.
-
-    A page has the METADATA of the check, a bad example with its finding, and a good one.
-    """
     from usher.check.formats import rule_pages
     from usher.extensions.own_checks import trials
 
@@ -407,11 +394,6 @@ def own_checks_of(given: Given, *, opa: Path | None) -> list[OwnChecks]:
 
 @inputs.command("policies build")
 def build(*, paths: tuple[str, ...], opa: Path | None, sign_key: Path | None, output: Path) -> None:
-    """Compile policies into a bundle, which `usher check --policies` takes where there is no opa.
-
-    PATH is a directory with your own checks; or files and directories with ConstraintTemplates of Gatekeeper and their
-    constraints. Each of the two kinds has bundles of its own.
-    """
     from usher.cli import output as outputs
 
     key = policy_archive.private_key(sign_key) if sign_key is not None else None

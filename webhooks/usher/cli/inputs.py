@@ -102,7 +102,7 @@ def complete_revisions(ctx: click.Context, param: click.Parameter, incomplete: s
 Command = Callable[..., Any]
 
 _COMMANDS: Final[Mapping[str, Any]] = orjson.loads(Path(__file__).with_name("commands.json").read_bytes())
-"""The options, the examples and the exit codes of each command, and rows that several have; see commands.yaml."""
+"""The help page of each command, and rows that several have; see commands.yaml."""
 
 _TYPES: Final = {
     "path": click.Path(path_type=Path),
@@ -160,17 +160,14 @@ def command(name: str, *, group: click.Group | None = None, **words: str) -> Cal
 
         for row in reversed(rows):
             _parameter(row, words)(run)
-        made = click.command(name.rpartition(" ")[2], epilog=_without_wrapping(described.get("epilog")))(run)
+        epilog = "\n\n".join(f"\b\n{part}" for part in described.get("epilog", "").split("\n\n") if part)
+        text = described["help"].replace("\\b", "\b")
+        made = click.command(name.rpartition(" ")[2], help=text, epilog=epilog or None)(run)
         if group is not None:
             group.add_command(made)
         return made
 
     return decorate
-
-
-def _without_wrapping(text: str | None) -> str | None:
-    """A text whose lines click keeps."""
-    return text and "\n\n".join(f"\b\n{part}" for part in text.split("\n\n"))
 
 
 def _rows(described: Iterable[Any]) -> Iterator[Mapping[str, Any]]:

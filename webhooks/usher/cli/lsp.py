@@ -25,11 +25,6 @@ def lsp(
     namespace: str,
     verbose: bool,
 ) -> None:
-    """Serve an editor over standard input and output, by the Language Server Protocol.
-
-    It shows the findings of `usher check` while you type, explains them, and completes usher.yaml. It needs the extra
-    packages of `pip install 'gpu-usher[lsp]'`. usher.yaml and the facts are read again when their files change.
-    """
     from usher.check.editor import session as editor_session
     from usher.check.editor.serving import Server
     from usher.check.editor.session import Manifests, Session, Site

@@ -41,16 +41,6 @@ def audit(
     verify_key: Path | None,
     **chosen: Any,  # noqa: ANN401 - fields of Settings
 ) -> None:
-    """Print the objects of an audit in the cluster: schedule, account, read-only rights, NetworkPolicy.
-
-    Without --claim and --output-dir the report goes to the log of the pod.
-
-    \b
-    usher manifests audit --claim audits | kubectl apply -f -
-    usher manifests audit --shards 10 --output-dir s3://audits/prod --once | kubectl apply -f -
-
-    Pods that write parts (--shards, --output-dir, --clusters) need the image that `scripts/image --fleet` builds.
-    """
     names = tuple(Path(each).name for each in policies)
     settings = Settings(
         schedule="" if once else schedule, policies=names, verifies_policies=verify_key is not None, **chosen
@@ -80,10 +70,6 @@ def audit(
 
 @inputs.command("manifests audit-role")
 def audit_role(*, policies: given_policies.PolicyOptions, helm_values: bool, config: Path | None) -> None:
-    """Print the ClusterRole for `usher audit`: it may list every kind that usher reads.
-
-    With --policies also the kinds that these policies are about, or compare with. Secrets are left out.
-    """
     if helm_values and not policies.policies:
         raise click.UsageError("--helm-values prints the rules for policies; name them by --policies")
     inputs.load_config(inputs.find_config(config))
@@ -152,11 +138,6 @@ def _check_prometheus(settings: Settings) -> None:
 
 @inputs.command("manifests floor")
 def floor(*, static: bool, selected: tuple[str, ...], config: Path | None) -> None:
-    """Print policies in CEL for the critical checks, which hold while no webhook answers.
-
-    \b
-    usher manifests floor | kubectl apply -f -
-    """
     from usher.install.manifests import floor as manifests_floor
 
     site = inputs.load_config(inputs.find_config(config))
@@ -199,13 +180,6 @@ def webhooks(
     helm_values: bool,
     config: Path | None,
 ) -> None:
-    """Print the webhook configurations, with a rule for every kind of workload that usher knows.
-
-    \b
-    usher manifests webhooks --ca-from-cluster | kubectl apply -f -
-    usher manifests webhooks --ca-bundle ca.crt | kubectl apply -f -
-    usher manifests webhooks --policies policies.bundle | kubectl apply -f -
-    """
     site = inputs.load_config(inputs.find_config(config))
     closed = "Fail" in (validate_failure_policy, mutate_failure_policy)
     bundle_of_ca = ca_bundle.read_bytes() if ca_bundle else b""
@@ -245,34 +219,22 @@ def _live_bundle(kubeconfig: Path | None, context_name: str | None, *, namespace
 
 @inputs.command("manifests crds", group=manifests)
 def crds() -> None:
-    """Print the CustomResourceDefinition of GPUQuota.
-
-    \b
-    usher manifests crds | kubectl apply -f -
-    """
     click.echo(QUOTA_DEFINITION.read_text(encoding="utf-8"), nl=False)
 
 
 @inputs.command("manifests quota-role", group=manifests)
 def quota_role(server_namespace: str, *, config: Path | None) -> None:
-    """Print the roles for GPUQuotas: the server reads what makes pods, and writes the status of quotas."""
     inputs.load_config(inputs.find_config(config))
     _print_objects([*roles.quota_roles(namespace=server_namespace), *roles.account_roles(namespace=server_namespace)])
 
 
 @inputs.command("manifests certificate-role", group=manifests)
 def certificate_role(server_namespace: str) -> None:
-    """Print the roles for self-managed certificates: one Secret, and our webhook configurations."""
     _print_objects(roles.certificate_roles(namespace=server_namespace))
 
 
 @inputs.command("manifests facts-role", group=manifests)
 def facts_role(server_namespace: str, *, kueue: bool, config_maps: bool) -> None:
-    """Print the role for facts: the server reads every kind that decisions rest on, except ConfigMaps.
-
-    \b
-    usher manifests facts-role | kubectl apply -f -
-    """
     if kueue and config_maps:
         raise click.UsageError("--kueue and --config-maps print one role each; give one of them")
     made = roles.kueue_role if kueue else roles.config_map_roles if config_maps else roles.facts_roles
@@ -281,13 +243,6 @@ def facts_role(server_namespace: str, *, kueue: bool, config_maps: bool) -> None
 
 @inputs.command("manifests fabric-files", group=manifests)
 def fabric_files(*, config: Path | None, namespaces: tuple[str, ...], files: tuple[str, ...]) -> None:
-    """Print the ConfigMaps that the fabrics of usher.yaml mount: NCCL topologies, and nccl.conf.
-
-    A pod can mount a ConfigMap of its own namespace alone, and the webhook makes no objects.
-
-    \b
-    usher manifests fabric-files --pod-namespace research --fabric-file nccl.conf=nccl.conf | kubectl apply -f -
-    """
     from usher.install.manifests.roles import config_maps
 
     if not namespaces:
@@ -303,18 +258,15 @@ def fabric_files(*, config: Path | None, namespaces: tuple[str, ...], files: tup
 
 @inputs.command("manifests events-role", group=manifests)
 def events_role(server_namespace: str, *, config: Path | None) -> None:
-    """Print the role to write Events on the controllers of denied pods."""
     inputs.load_config(inputs.find_config(config))
     _print_objects(roles.events_roles(namespace=server_namespace))
 
 
 @inputs.command("manifests portal-role", group=manifests)
 def portal_role() -> None:
-    """Print the role for those who ask the portal (`usher serve --portal`); bind it in their namespaces."""
     _print_objects([roles.portal_role()])
 
 
 @inputs.command("manifests metrics-role", group=manifests)
 def metrics_role(server_namespace: str) -> None:
-    """Print the roles for metrics behind a token: one for the server, and one to bind to those who read them."""
     _print_objects(roles.metrics_roles(namespace=server_namespace))

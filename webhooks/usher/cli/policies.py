@@ -87,11 +87,6 @@ def list_command(
     policies: given_policies.PolicyOptions,
     format_name: str,
 ) -> None:
-    """List the checks and mutations by category, with their outcome under the configuration, and what decides that.
-
-    That is the preset, a rule of usher.yaml, or an option: --select, --ignore and --preset work as in `usher check`.
-    With --policies, your own checks are among them.
-    """
     from usher.check.formats import rule_pages
 
     own = policies.own_alone()
@@ -157,18 +152,12 @@ def show(
     policies: given_policies.PolicyOptions,
     format_name: str,
 ) -> None:
-    """Explain one check or mutation, by its code (USH103) or name."""
     own = policies.own_alone()
     explain(code_or_name, config=config, format_name=format_name, own=own)
 
 
 @inputs.command("policies new", group=policies)
 def new(*, names: tuple[str, ...], directory: Path, code: str) -> None:
-    """Begin a check: make its folder with a rule, a test and examples that already work.
-
-    NAME begins a check of your own (docs/own-checks.md). CATEGORY NAME begins a check of gpu-usher in a checkout, with
-    the next free code of its category (docs/writing-checks.md).
-    """
     if len(names) > 2:
         raise click.UsageError("give NAME for a check of your own, or CATEGORY NAME for a check of gpu-usher")
     if len(names) == 1:
@@ -192,7 +181,6 @@ def _begin(category: str, name: str, *, directory: Path) -> None:
 
 @inputs.command("policies next-code", group=policies)
 def next_code(*, category: str) -> None:
-    """Print the next free code of a category."""
     click.echo(folders.next_code(category, catalogue.load().catalogue.checks.values()))
 
 
@@ -251,10 +239,6 @@ def _page(entry: catalogue.Entry, config: models.Config) -> Iterator[str]:
 
 @inputs.command("policies compile", group=policies)
 def compile() -> None:  # noqa: A001 - the name of the command
-    """Compile the policies to machine code, for images.
-
-    A server then starts at once. It compiles them itself if another wasmtime or processor made the file.
-    """
     from usher.policy import assembly
 
     click.echo(assembly.compile_ahead())

@@ -118,7 +118,6 @@ def portal() -> None:
 @inputs.command("portal evaluate", group=portal)
 @click.pass_context
 def evaluate(context: click.Context, *, file: str, namespace: str, asking: Asking) -> None:
-    """Show what usher would decide about the objects of a file."""
     found = _send_question(asking, "POST", f"/evaluate?namespace={quote(namespace)}", body=_content(file))
     _print_answer(asking, found, _decisions)
     if found["summary"]["findings"].get("deny"):
@@ -127,7 +126,6 @@ def evaluate(context: click.Context, *, file: str, namespace: str, asking: Askin
 
 @inputs.command("portal queue", group=portal)
 def queue(*, file: str, namespace: str, asking: Asking) -> None:
-    """Show when the workloads of a file could start, and what limits them."""
     _print_answer(
         asking, _send_question(asking, "POST", f"/queue?namespace={quote(namespace)}", body=_content(file)), _outlooks
     )
@@ -135,13 +133,11 @@ def queue(*, file: str, namespace: str, asking: Asking) -> None:
 
 @inputs.command("portal explain", group=portal)
 def explain(*, code_or_name: str, asking: Asking) -> None:
-    """Explain one check or mutation, as the server has it."""
     _print_answer(asking, _send_question(asking, "GET", f"/explain/{quote(code_or_name, safe='')}"), _page)
 
 
 @inputs.command("portal quota", group=portal)
 def quota(*, name: str, asking: Asking) -> None:
-    """Show the GPUQuotas, or one of them, with the amounts in use."""
     found = _send_question(asking, "GET", f"/quotas/{quote(name, safe='')}" if name else "/quotas")
     _print_answer(asking, [found] if name else found, _quotas)
 

@@ -121,12 +121,6 @@ def preflight(
     server_namespace: str,
     format_name: str,
 ) -> None:
-    """Look at a live cluster before usher enforces anything in it. It changes nothing.
-
-    It says what the preset of usher.yaml would deny of the workloads that are there, and whose they are; with the
-    preset observe, what recommended would deny. It looks at usher's server, webhooks and certificates, and at webhooks
-    of others whose timeouts add up, or that fail closed on what they need to come back.
-    """
     from usher.check import cluster_objects as workloads
     from usher.check import findings, judging, runner
     from usher.cluster import connection, recording

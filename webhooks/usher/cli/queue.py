@@ -39,13 +39,6 @@ def queue(
     allow_unknown: bool,
     format_name: str,
 ) -> None:
-    """Show whether the workloads in FILE (- for standard input) can start, and what limits them.
-
-    For the queue of Kueue or Volcano, each quota, the priority and the nodes: how much the workload needs, how much
-    there is at most, how much is free now, and what would make it fit. usher adds to a workload what the mutating
-    webhook would add. --kubeconfig and --context imply --facts live. Without facts, the queues and quotas in the folder
-    of FILE count. --also answers for other clusters, for example the workers of MultiKueue.
-    """
     given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name, also=REPORTED)
     around = None if given is not None or inputs.NONE in facts else _around(file, namespace=namespace)
     if given is None and around is None:

@@ -331,12 +331,6 @@ def replay(
     format_name: str,
     output_file: Path | None,
 ) -> None:
-    """Show what a change would newly deny, and no longer deny, in objects, pods and GPUs.
-
-    PATH is a manifest or a directory, as for `usher check`; a record of reviews, that `usher serve --record` wrote; or
-    - for standard input. With --facts live and without a PATH, it is about the workloads of the cluster. Both sides
-    judge the same objects with the same facts.
-    """
     live = inputs.are_live(facts, kubeconfig=kubeconfig, context_name=context_name)
     pair = pair_of_sides(config=config, before=before, against=against, policies=against_policies, save=save)
     if not paths and not live and pair.rules:

@@ -57,11 +57,6 @@ def merge(
     require_complete: bool,
     memory: int,
 ) -> None:
-    """Merge audits of clusters, or of the shards of large ones, to one report.
-
-    It reads what `usher audit --output-dir` has written below each FOLDER or URL. Of each cluster the newest parts
-    count. Object stores (s3://, gs://, abfs://) need their library, and credentials from the environment.
-    """
     from usher.audit.store import fleet_merge
 
     name = format_name or _by_ending(file)

@@ -346,13 +346,6 @@ def serve(
     opa_url: str | None,
     reload_interval: float,
 ) -> None:
-    """Answer admission reviews over TLS: POST /mutate, /validate and /configuration.
-
-    \b
-    usher serve --dev                                  try it on this machine
-    usher serve                                        in a cluster, with a certificate that it makes and renews
-    usher serve --certificate tls.crt --key tls.key    with files that something else renews
-    """
     certified = certificate.certificates_mode == "self-managed"
     if dev:
         certificate = development_certificate(certificate)

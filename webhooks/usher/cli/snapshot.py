@@ -262,14 +262,6 @@ def snapshot(
     context_name: str | None,
     partial: bool,
 ) -> None:
-    """Save the facts of a cluster that decisions rest on: queues, quotas, nodes, classes, runtimes.
-
-    The file holds no Secrets and no annotations. Of environment variables it keeps the values of a few known families,
-    like NCCL_*; of ConfigMaps only the one that configures Kueue. Equal clusters give equal files.
-
-    Workloads go to a file of their own, because they say more about the users of a cluster (docs/replay.md). So do the
-    objects for audits (docs/audit.md).
-    """
     from usher.check.formats import wording
     from usher.cluster import connection, recording
 

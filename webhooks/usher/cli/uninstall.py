@@ -19,10 +19,6 @@ def uninstall(
     yes: bool,
     with_quotas: bool,
 ) -> None:
-    """Remove the webhooks first, then the server, its roles and its namespaces.
-
-    GPUQuotas and their definition stay unless --with-quotas is given. Workloads are not touched.
-    """
     from usher.check.formats import wording
     from usher.cluster import connection
 

@@ -28,13 +28,6 @@ def workload() -> None:
 
 @inputs.command("workload show", group=workload)
 def show(*, file: str, config: Path | None, namespace: str, format_name: str) -> None:
-    """Show the workloads in FILE (- for standard input) as the policies see them.
-
-    For each: its role, its pods and why there are so many, its accelerators by every route, its scheduler, its
-    containers, and the unknown parts with the reason. Objects in one file belong together: claims, runtimes and
-    autoscalers in it count for the workloads that refer to them. The JSON also holds `input`: exactly what the policies
-    see.
-    """
     from usher.check import sources
     from usher.check.formats import workload_reading
 
@@ -51,11 +44,6 @@ def show(*, file: str, config: Path | None, namespace: str, format_name: str) ->
 
 @inputs.command("workload test", group=workload)
 def compare(*, files: tuple[str, ...], config: Path | None) -> None:
-    """Compare what usher reads of objects with what you expect, for kinds that usher.yaml describes.
-
-    A document of FILES has an `object`, or a `file` with one, and `podSets` by name: `pods`, `most` if there may be
-    more, and `devices` of one pod. `unknown` lists the fields that usher cannot read.
-    """
     from usher.check.formats import workload_reading
 
     vocabulary = Vocabulary(inputs.load_config(inputs.find_config(config)).accelerators)
@@ -72,11 +60,6 @@ def compare(*, files: tuple[str, ...], config: Path | None) -> None:
 
 @inputs.command("workload describe", group=workload)
 def describe(*, file: str) -> None:
-    """Print a description of the kinds in FILE, to begin with, for `workloads` of usher.yaml.
-
-    FILE has Workload-Map documents (Karta), which say where the pods of a kind stand, or objects of an unknown kind
-    that hold pod templates. The counts are the least: write how many pods the operator really makes.
-    """
     import yaml
 
     from usher.kinds.registry import problems
