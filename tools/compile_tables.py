@@ -20,6 +20,7 @@ TABLES: Final = (
     "accelerators/device_classes.yaml",
     "accelerators/vendors.yaml",
     "cli/commands.yaml",
+    "cli/formats.yaml",
     "kinds/reading/answers.yaml",
     "kinds/reading/inner_names.yaml",
     "kinds/reading/known_keys.yaml",

@@ -1,9 +1,9 @@
 """Writes reports: the options, the formats, the colours, the files and the progress.
 
 A new format is a function `write(found: findings.Report, stream: TextIO, /)` in a module of `usher.check.formats`, and
-a line in FORMATS. A format of audits is a function `write(audit: Audit, stream: TextIO, /)` in `usher.audit.reports`.
-One that needs several files has `files(audit)` instead, which yields pairs of file name and bytes. Functions stand here
-as `module:function`, because `--help` lists the formats, and has to be quick.
+a row in formats.yaml. A format of audits is a function `write(audit: Audit, stream: TextIO, /)` in
+`usher.audit.reports`. One that needs several files has `files(audit)` instead, which yields pairs of file name and
+bytes. `--help` lists the formats, and has to be quick, so the rows name functions by their modules.
 """
 
 import contextlib
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 import click
+import msgspec
 from click.shell_completion import CompletionItem
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,85 +30,27 @@ from usher.check.findings import Ending
 from usher.cli import main
 
 
-class Format(Struct, frozen=True, kw_only=True):
-    """One format of a report."""
+class Format(Struct, frozen=True, forbid_unknown_fields=True):
+    """One format of a report, as formats.yaml describes it."""
 
     reader: str
-    """Its reader, as `--help` names it."""
     run: str = ""
-    """The function that writes the findings of a run; empty for a format that only audits have."""
     audit: str = ""
-    """The function that writes an audit document. If both are set, `usher audit` uses this one."""
     is_folder: bool = False
-    """Whether `audit` makes several files, so that `--format NAME=FOLDER` names a folder."""
     for_terminals: bool = False
-    """Whether `write` also takes the keywords `color` and `quiet`."""
     names_failures: bool = False
-    """Whether it shows its reader the parts that could not be read or judged. Otherwise standard error
-    shows them too.
-    """
 
 
-FORMATS: Final = {
-    "text": Format(
-        run="usher.check.formats.text:write",
-        audit="usher.audit.reports.audit_text:write",
-        reader="people",
-        for_terminals=True,
-        names_failures=True,
-    ),
-    "json": Format(
-        run="usher.check.formats.json_report:write", audit="usher.audit.reports.json_document:write", reader="programs"
-    ),
-    "findings": Format(
-        run="usher.check.formats.json_report:write", reader="programs, the document of json that `usher check` writes"
-    ),
-    "sarif": Format(run="usher.check.formats.sarif:write", reader="code scanning and editors"),
-    "junit": Format(run="usher.check.formats.test_cases:write_junit", reader="readers of test results"),
-    "github": Format(run="usher.check.formats.annotations:write_github", reader="GitHub Actions", names_failures=True),
-    "gitlab": Format(run="usher.check.formats.annotations:write_gitlab", reader="GitLab Code Quality"),
-    "azure": Format(run="usher.check.formats.annotations:write_azure", reader="Azure Pipelines", names_failures=True),
-    "tap": Format(
-        run="usher.check.formats.test_cases:write_tap", reader="the Test Anything Protocol", names_failures=True
-    ),
-    "markdown": Format(
-        run="usher.check.formats.markdown:write",
-        audit="usher.audit.reports.audit_text:write_markdown",
-        reader="comments on pull requests, issues and wikis",
-        names_failures=True,
-    ),
-    "yaml": Format(
-        run="usher.check.formats.json_report:write_yaml",
-        audit="usher.audit.reports.json_document:write_yaml",
-        reader="programs, the document of json",
-    ),
-    "prometheus": Format(
-        audit="usher.audit.reports.textfile:write", reader="the textfile collector of the node exporter"
-    ),
-    "html": Format(
-        audit="usher.audit.reports.audit_page:write",
-        reader="people, one page with charts and tables",
-        names_failures=True,
-    ),
-    "csv": Format(
-        audit="usher.audit.reports.data_tables:csv_files", reader="spreadsheets, a folder of tables", is_folder=True
-    ),
-    "parquet": Format(
-        audit="usher.audit.reports.data_tables:parquet_files",
-        reader="data tools and `usher report merge`, a folder",
-        is_folder=True,
-    ),
-}
+class _Described(Struct, frozen=True, forbid_unknown_fields=True):
+    formats: dict[str, Format]
+    fleet: dict[str, str]
+
+
+_DESCRIBED: Final = msgspec.json.decode(Path(__file__).with_name("formats.json").read_bytes(), type=_Described)
+FORMATS: Final = _DESCRIBED.formats
 """Formats by the name for `--format`; the first is the default."""
-
-FLEET_FORMATS: Final = {
-    "text": "usher.audit.reports.fleet_report:write_text",
-    "json": "usher.audit.reports.json_document:write",
-    "csv": "usher.audit.reports.data_tables:write",
-    "html": "usher.audit.reports.fleet_report:write_page",
-}
-"""The function of each format of the merged audits of a fleet, by the name that `--format` takes; the first is the
-default: `write(fleet: Fleet, stream: TextIO, /)`."""
+FLEET_FORMATS: Final = _DESCRIBED.fleet
+"""The function of each format of the merged audits of a fleet: `write(fleet: Fleet, stream: TextIO, /)`."""
 
 
 def format_names(*, audits: bool) -> tuple[str, ...]:
