@@ -19,6 +19,8 @@ TABLES: Final = (
     "accelerators/boards.yaml",
     "accelerators/device_classes.yaml",
     "accelerators/vendors.yaml",
+    "cli/commands.yaml",
+    "cli/formats.yaml",
     "kinds/reading/answers.yaml",
     "kinds/reading/inner_names.yaml",
     "kinds/reading/known_keys.yaml",

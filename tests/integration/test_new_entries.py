@@ -132,10 +132,9 @@ def test_a_report_format_is_a_module_in_formats_and_a_line_in_known_formats(copy
         '        stream.write(f"{result.identity},{result.outcome}\\n")\n',
     )
     copy.insert(
-        "cli/output.py",
-        "FORMATS: Final = {",
-        '    "table": Format(run="usher.check.formats.table:write", reader="spreadsheets"),\n',
+        "cli/formats.yaml", "formats:", "  table: {run: usher.check.formats.table:write, reader: spreadsheets}\n"
     )
+    compile_tables.write(copy.root / "webhooks/usher")
     file = write(copy.root / "bad.yaml", command.bad())
 
     run = copy.usher("check", "--format", "table", file)
@@ -153,22 +152,25 @@ def test_a_format_of_audits_is_a_module_in_their_reports_and_a_line_in_known_for
         "def write(audit: Audit, stream: TextIO, /) -> None:\n"
         '    stream.write(f"{len(audit.findings)} findings hang on the wall\\n")\n',
     )
-    copy.insert(
-        "cli/output.py",
-        "FORMATS: Final = {",
-        '    "poster": Format(audit="usher.audit.reports.poster:write", reader="walls"),\n',
-    )
+    copy.insert("cli/formats.yaml", "formats:", "  poster: {audit: usher.audit.reports.poster:write, reader: walls}\n")
+    compile_tables.write(copy.root / "webhooks/usher")
     file = write(copy.root / "bad.yaml", command.bad())
 
     assert "findings hang on the wall\n" in copy.usher("audit", "--format", "poster", file).out
 
 
-def test_an_option_of_a_command_is_in_the_module_of_the_command(copy: Copy) -> None:
+def test_an_option_of_a_command_is_a_row_and_a_parameter_of_the_command(copy: Copy) -> None:
+    copy.insert(
+        "cli/commands.yaml",
+        "help: Accept workloads that have parts which usher cannot judge.}",
+        "  - {option: --greet, metavar: NAME, help: Greet NAME first.}\n",
+    )
+    compile_tables.write(copy.root / "webhooks/usher")
+    copy.insert("cli/check.py", "def check(\n    context: click.Context,\n    *,", "    greet: str | None,\n")
     copy.insert(
         "cli/check.py",
-        'help="Accept workloads that have parts which usher cannot judge.")',
-        '@click.option("--greet", help="Greet NAME first.", metavar="NAME", expose_value=False,\n'
-        '              callback=lambda _context, _option, name: name and click.echo(f"Good morning, {name}."))\n',
+        "    from usher.check.formats import wording\n\n    with run.deciding(baseline) as (decided, deciding, notes):",
+        '        click.echo(f"Good morning, {greet}.")\n',
     )
     file = write(copy.root / "bad.yaml", command.bad())
 

@@ -11,24 +11,22 @@ from usher import errors
 from usher.audit.document import Audit
 from usher.audit.reports import json_document
 from usher.cli import audit as cli_audit
+from usher.cli import inputs
 from usher.cli.audit import Comparison
 
 EARLIER, NOW = (audits.audit(taken=at, findings=(audits.finding(),)) for at in (audits.WEEK_BEFORE, audits.TAKEN))
 
 
-@cli_audit.comparison_options
+@inputs.command("audit", formats="")
 @click.pass_context
-def _command(context: click.Context, *, comparison: Comparison) -> None:
+def _command(context: click.Context, *, comparison: Comparison, **_: object) -> None:
     context.obj.append(comparison)
-
-
-COMMAND = click.command(_command)
 
 
 def given(*arguments: str, variable: str | None = None) -> Comparison:
     found: list[Comparison] = []
     environment = {"USHER_AUDIT_HISTORY": variable}
-    CliRunner(env=environment).invoke(COMMAND, arguments, obj=found, catch_exceptions=False)
+    CliRunner(env=environment).invoke(_command, arguments, obj=found, catch_exceptions=False)
     (comparison,) = found
     return comparison
 
@@ -87,7 +85,7 @@ def test_an_audit_whose_history_works_keeps_its_exit_code() -> None:
 
 def test_a_history_and_an_earlier_report_are_one_too_many(tmp_path: Path) -> None:
     last = saved(tmp_path / "last.json", EARLIER)
-    run = CliRunner().invoke(COMMAND, ["--history", "a.sqlite", "--since", str(last)], obj=[])
+    run = CliRunner().invoke(_command, ["--history", "a.sqlite", "--since", str(last)], obj=[])
 
     assert run.exit_code == 2
     assert "--history and --since both name earlier audits; give one of them" in run.output

@@ -6,12 +6,11 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from usher.cli import audit
+from usher.cli import audit, inputs
 
 
-@click.command()
-@audit.serving_options
-def command(*, serving: audit.Serving | None) -> None:
+@inputs.command("audit", formats="")
+def command(*, serving: audit.Serving | None, **_: object) -> None:
     click.echo("no server" if serving is None else f"{serving.place} {serving.every} {serving.remote}")
 
 

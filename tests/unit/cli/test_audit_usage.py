@@ -3,7 +3,6 @@
 from datetime import timedelta
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
@@ -12,15 +11,14 @@ from builders import usage as build
 from usher import errors
 from usher.audit.prometheus.promql_source import PrometheusSource
 from usher.audit.usage import usage_metrics
-from usher.cli import audit_usage
+from usher.cli import audit_usage, inputs
 from usher.config.models import Audit
 
 GIVEN: list[audit_usage.UsageOptions] = []
 
 
-@click.command
-@audit_usage.usage_options
-def command(usage: audit_usage.UsageOptions) -> None:
+@inputs.command("audit", formats="")
+def command(*, usage: audit_usage.UsageOptions, **_: object) -> None:
     GIVEN.append(usage)
 
 

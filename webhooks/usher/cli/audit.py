@@ -1,9 +1,7 @@
 """`usher audit`: reports on the GPUs and workloads of a cluster or a directory."""
 
-import functools
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import wraps
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,14 +16,10 @@ from usher.audit.store import earlier_audits
 from usher.audit.store.earlier_audits import Api, Outcome
 from usher.check import runner
 from usher.check.formats import wording
-from usher.cli import audit_usage, given_policies, inputs, main, output, report
+from usher.cli import audit_usage, inputs, main, output, report
 from usher.cli.audit_run import AuditRun, Taken
-from usher.cli.inputs import Command, with_options
 from usher.cli.main import FailOn
 from usher.cli.report import Part
-
-_SHORTEST: Final = timedelta(seconds=10)
-_LONGEST: Final = timedelta(days=365)
 
 
 class Serving(Struct, frozen=True, kw_only=True):
@@ -35,6 +29,15 @@ class Serving(Struct, frozen=True, kw_only=True):
     """Host and port."""
     every: timedelta
     remote: bool
+
+    @staticmethod
+    def of_options(values: dict[str, Any]) -> "Serving | None":
+        """None without --serve."""
+        place, every, remote = (values.pop(name) for name in ("serve", "every", "serve_remote"))
+        given = click.get_current_context().get_parameter_source("every")
+        if place is None and (remote or given is not click.core.ParameterSource.DEFAULT):
+            raise click.UsageError("--every and --serve-remote belong to --serve ADDRESS")
+        return None if place is None else Serving(place=place, every=every, remote=remote)
 
     def run(self, make: Callable[[], Audit]) -> None:
         """Shows what `make` returns, until the user stops it.
@@ -77,34 +80,8 @@ class _Address(click.ParamType[tuple[str, int]]):
         return host.strip("[]") or "127.0.0.1", int(port)
 
 
-def serving_options(command: Command) -> Command:
-    """Adds the options to a command, which gets them as `serving`; None without --serve."""
-
-    @wraps(command)
-    def run(*arguments: object, **parameters: Any) -> object:  # noqa: ANN401 - click passes values of all options
-        place, every, remote = (parameters.pop(name) for name in ("serve", "every", "serve_remote"))
-        given = click.get_current_context().get_parameter_source("every")
-        if place is None and (remote or given is not click.core.ParameterSource.DEFAULT):
-            raise click.UsageError("--every and --serve-remote belong to --serve ADDRESS")
-        serving = None if place is None else Serving(place=place, every=every, remote=remote)
-        return command(*arguments, serving=serving, **parameters)
-
-    return with_options(
-        run,
-        click.option(
-            "--serve",
-            type=_Address(),
-            help="Show the report in a browser at this address, and make it again from time to time.",
-        ),
-        click.option(
-            "--every",
-            type=audit_usage.Length(_SHORTEST, _LONGEST),
-            default="1h",
-            show_default=True,
-            help="How long after an audit --serve makes the next one.",
-        ),
-        click.option("--serve-remote", is_flag=True, help="Let other machines read the report of --serve."),
-    )
+ADDRESS: Final = _Address()
+EVERY: Final = audit_usage.Length(timedelta(seconds=10), timedelta(days=365))
 
 
 def _announce(address: object) -> None:
@@ -118,6 +95,19 @@ class Comparison(Struct, frozen=True, kw_only=True):
     """A file of SQLite or a URL of PostgreSQL; empty without a history."""
     since: Audit | None = None
     """An earlier report."""
+
+    @staticmethod
+    def of_options(values: dict[str, Any]) -> "Comparison":
+        """An earlier report is read before the command begins, so that a wrong file does not cost an audit."""
+        history, since = values.pop("history"), values.pop("since")
+        if history and since is not None:
+            raise click.UsageError("--history and --since both name earlier audits; give one of them")
+        earlier = None if since is None else _read_earlier_report(since)
+        if history:
+            from usher.audit.store import recorded_audits
+
+            recorded_audits.check_place(history)
+        return Comparison(history=history or "", since=earlier)
 
     def check_scope(self, *, is_whole: bool) -> None:
         """Raises UsageError for a part of a cluster: the history would count everything outside the part as fixed."""
@@ -159,42 +149,6 @@ def finish(code: int, failure: str) -> int:
     return max(code, main.FAILED)
 
 
-def comparison_options(command: inputs.Command) -> inputs.Command:
-    """Adds the options to a command, which gets them as `comparison`.
-
-    An earlier report is read before the command begins, so that a wrong file does not cost an audit.
-    """
-
-    @functools.wraps(command)
-    def run(*arguments: object, **parameters: Any) -> object:  # noqa: ANN401 - click passes values of all options
-        history, since = parameters.pop("history"), parameters.pop("since")
-        if history and since is not None:
-            raise click.UsageError("--history and --since both name earlier audits; give one of them")
-        earlier = None if since is None else _read_earlier_report(since)
-        if history:
-            from usher.audit.store import recorded_audits
-
-            recorded_audits.check_place(history)
-        return command(*arguments, comparison=Comparison(history=history or "", since=earlier), **parameters)
-
-    return inputs.with_options(
-        run,
-        click.option(
-            "--history",
-            metavar="FILE|URL",
-            envvar="USHER_AUDIT_HISTORY",
-            help="Add this audit to a history, and compare it with the ones before: a file of SQLite, or "
-            "postgresql://USER@HOST/DATABASE. A URL with a password belongs in the variable USHER_AUDIT_HISTORY.",
-        ),
-        click.option(
-            "--since",
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            help="Compare with an earlier report, which --format json=FILE has written.",
-        ),
-    )
-
-
 def _read_earlier_report(file: Path) -> Audit:
     try:
         with file.open("rb") as stream:
@@ -202,21 +156,6 @@ def _read_earlier_report(file: Path) -> Audit:
     except OSError as error:
         raise errors.InputError(f"{file}: cannot be read: {error.strerror}") from None
     return audit_document.loads(content, source=str(file))
-
-
-_NAMES = ("openreports", "policyreport")
-
-
-def report_objects_option(command: Command) -> Command:
-    """Adds the option to a command, which gets it as `report_objects`; None if it was not given."""
-    return click.option(
-        "--report-objects",
-        type=click.Choice(_NAMES),
-        is_flag=False,
-        flag_value=_NAMES[0],
-        help="Write the findings into the cluster too, as Reports of OpenReports or PolicyReports: "
-        f"one object for each namespace, and stale ones are deleted. Without a value: {_NAMES[0]}.",
-    )(command)
 
 
 def namespaces_in_scope(namespace: str | None, part: Part | None) -> frozenset[str] | None:
@@ -270,70 +209,19 @@ def _lines(outcome: Outcome, resource: str) -> list[str]:
     return lines
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  usher audit                              audit the cluster of the current context
-  usher audit --demo --format html=demo.html    see a report without a cluster
-  usher audit --prometheus http://prometheus.monitoring:9090 --history audits.db
-  usher audit --context prod --in-namespace ml-research
-  usher audit --format json --output audit.json
-  usher audit --history audits.sqlite      show what changed since earlier audits too
-  usher audit dump/                        audit manifests, or a dump of a cluster, instead
-  usher audit --policies policies.bundle   judge by your own checks or policies of Gatekeeper as well
-
-\b
-Exit codes (docs/ci.md has those of --exit-codes):
-  0  the audit is complete, whatever it found; the report names kinds that may not be listed
-  1  there are findings that --fail-on names
-  2  the cluster or a file could not be read, an object could not be judged, or the history or a report object could not
-     be written; with --require-usage also if usage is not measured; with --fail-on also if a part of a workload cannot
-     be judged, unless --allow-unknown accepts it"""
-)
-@click.argument("paths", nargs=-1, metavar="[PATH...]", shell_complete=inputs.complete_files)
-@click.option("--demo", is_flag=True, help="Audit a synthetic cluster that ships with usher, with usage and prices.")
-@inputs.config_option
-@inputs.facts_option
-@inputs.cluster_options
-@inputs.in_namespace_option
-@inputs.old_spelling("-n", "--namespace", parameter="in_namespace", instead="--in-namespace")
-@click.option(
-    "--cluster-name",
-    default="",
-    metavar="NAME",
-    help="The name of the cluster in reports. Default: that of its context.",
-)
-@given_policies.options
-@audit_usage.usage_options
-@comparison_options
-@click.option(
-    "--allow-unknown", is_flag=True, help="With --fail-on: accept workloads that have parts which usher cannot judge."
-)
-@output.reporting_options(fail_on=FailOn.NEVER, audits=True)
-@report_objects_option
-@serving_options
-@report.sharding_options
-@inputs.engine_options
-@audit_usage.audit_options
+@inputs.command("audit", formats=output.readers(audits=True))
 @click.pass_context
 def audit(
     context: click.Context,
     *,
     chosen: audit_usage.AuditOptions,
     comparison: Comparison,
+    reporting: output.Reporting,
     report_objects: str | None,
     serving: Serving | None,
     sharding: report.Sharding | None,
     allow_unknown: bool,
-    reporting: output.Reporting,
 ) -> None:
-    """Report on the GPUs and workloads of a live cluster, or of manifests if a PATH is given.
-
-    usher lists every kind that it knows and the API server serves, and judges each object as the webhook would on
-    creation. Objects that belong to a listed workload, for example its pods, count as part of it. Facts about queues,
-    quotas and nodes come from the same cluster, or from the files of --facts. With --policies, usher also lists the
-    kinds that only constraints of Gatekeeper are about. A PATH may hold what `kubectl get -A -o yaml` prints.
-    """
     chosen.check(report_objects=bool(report_objects), parts=sharding is not None, served=serving is not None)
     part = None
     if sharding is not None:

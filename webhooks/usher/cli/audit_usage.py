@@ -1,10 +1,9 @@
 """The options of `usher audit`: what to audit, by which rules, and how to measure usage with Prometheus."""
 
-import functools
 import re
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 from msgspec import Struct
@@ -17,68 +16,8 @@ from usher.audit.usage import usage_metrics
 from usher.audit.usage.series import Source
 from usher.audit.usage.usage_amounts import Measured
 from usher.cli import given_policies, inputs, main
-from usher.cli.inputs import Command
 from usher.cluster.facts.store import Store
 from usher.config.models import Audit
-
-_FILE: Final = click.Path(dir_okay=False, path_type=Path)
-
-_OPTIONS: Final = (
-    click.option(
-        "--prometheus",
-        "url",
-        metavar="URL",
-        envvar="USHER_PROMETHEUS",
-        help="Prometheus, Thanos, Mimir or VictoriaMetrics with the metrics of GPUs: "
-        "http://prometheus.monitoring:9090. With user:password@ before the host for basic authentication. "
-        "Without it no usage is measured.",
-    ),
-    click.option(
-        "--prometheus-token-file",
-        "token_file",
-        type=_FILE,
-        help="File with a bearer token for Prometheus; else $USHER_PROMETHEUS_TOKEN, if it is set.",
-    ),
-    click.option(
-        "--prometheus-secret",
-        "folder",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="Folder of a mounted Secret with some of token, ca.crt, tls.crt and tls.key, instead of an option for "
-        "each.",
-    ),
-    click.option(
-        "--prometheus-header",
-        "headers",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="Send this header with each query, like X-Scope-OrgID=team-a for Mimir. Repeatable. For secrets, "
-        "set $USHER_PROMETHEUS_HEADERS with one NAME=VALUE on each line.",
-    ),
-    click.option(
-        "--prometheus-label",
-        "labels",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="Read only series with this label, where one Prometheus has the series of several clusters: "
-        "cluster=prod-1. {cluster} in the value is the name of the audited cluster. Repeatable.",
-    ),
-    click.option(
-        "--prometheus-ca",
-        "ca_file",
-        type=_FILE,
-        help="CA certificates in PEM that Prometheus is trusted by, instead of those of the system.",
-    ),
-    click.option(
-        "--prometheus-cert",
-        "certificate",
-        type=_FILE,
-        help="Client certificate in PEM, for a Prometheus that asks for one (mutual TLS).",
-    ),
-    click.option(
-        "--prometheus-key", "key", type=_FILE, help="Key of --prometheus-cert in PEM, if it is not in the same file."
-    ),
-)
-"""In the order of the help page."""
 
 
 class Prometheus(Struct, frozen=True, kw_only=True):
@@ -163,9 +102,8 @@ def duration_text(length: timedelta) -> str:
     return f"{seconds // _UNITS[unit]}{unit}"
 
 
-_SHORTEST_WINDOW: Final = timedelta(hours=1)
-_LONGEST_WINDOW: Final = timedelta(days=90)
-_SHORTEST_STEP: Final = timedelta(seconds=15)
+WINDOW: Final = Length(timedelta(hours=1), timedelta(days=90))
+STEP: Final = Length(timedelta(seconds=15), timedelta(days=1))
 _MOST_STEPS: Final = 50_000
 
 
@@ -179,6 +117,20 @@ class UsageOptions(Struct, frozen=True, kw_only=True):
     """The name of the audited cluster; empty if no option gives it."""
     is_required: bool = False
     """Whether an audit fails if it lacks usage, or a part of it."""
+
+    @staticmethod
+    def of_options(values: dict[str, Any]) -> "UsageOptions":
+        prometheus = Prometheus(**{name: values.pop(name) for name in Prometheus.__struct_fields__})
+        window, step, required = (values.pop(name) for name in ("window", "step", "require_usage"))
+        prometheus.check()
+        if required and prometheus.url is None:
+            raise click.UsageError("--require-usage is about the usage that --prometheus URL measures; give it as well")
+        if step is not None and not 1 <= window / step <= _MOST_STEPS:
+            raise click.UsageError(
+                f"a window of {duration_text(window)} has 1 to {_MOST_STEPS} steps; choose another --step than "
+                f"{duration_text(step)}"
+            )
+        return UsageOptions(prometheus=prometheus, window=window, step=step, is_required=required)
 
     def source(self, scope: Scope | None = None) -> Source | None:
         """The series in Prometheus, of the whole cluster or of a scope; None without a URL.
@@ -214,50 +166,6 @@ class UsageOptions(Struct, frozen=True, kw_only=True):
         text = wording.harmless(wording.printable(failures[0]))
         click.echo(f"usher: usage is not measured, or not all of it: {text}{more}", err=True)
         return max(code, main.FAILED) if self.is_required else code
-
-
-def usage_options(command: Command) -> Command:
-    """Adds the options to a command, which gets them as `usage`."""
-
-    @inputs.options_as_value("prometheus", Prometheus, *_OPTIONS)
-    @click.option(
-        "--window",
-        type=Length(_SHORTEST_WINDOW, _LONGEST_WINDOW),
-        default="7d",
-        show_default=True,
-        help="How far back usage is measured, at most 90d.",
-    )
-    @click.option(
-        "--step",
-        type=Length(_SHORTEST_STEP, timedelta(days=1)),
-        help="Length of a step of the measurement; by default one for which the window has at most 1,100 steps.",
-    )
-    @click.option(
-        "--require-usage",
-        is_flag=True,
-        help="End with exit code 2 if Prometheus gives no answer to a query, or has no series of GPUs.",
-    )
-    @functools.wraps(command)
-    def wrapped(
-        *args: object,
-        prometheus: Prometheus,
-        window: timedelta,
-        step: timedelta | None,
-        require_usage: bool,
-        **kwargs: object,
-    ) -> object:
-        prometheus.check()
-        if require_usage and prometheus.url is None:
-            raise click.UsageError("--require-usage is about the usage that --prometheus URL measures; give it as well")
-        if step is not None and not 1 <= window / step <= _MOST_STEPS:
-            raise click.UsageError(
-                f"a window of {duration_text(window)} has 1 to {_MOST_STEPS} steps; choose another --step than "
-                f"{duration_text(step)}"
-            )
-        given = UsageOptions(prometheus=prometheus, window=window, step=step, is_required=require_usage)
-        return command(*args, usage=given, **kwargs)
-
-    return wrapped
 
 
 class AuditOptions(Struct, frozen=True, kw_only=True):
@@ -321,7 +229,3 @@ class AuditOptions(Struct, frozen=True, kw_only=True):
             raise click.UsageError("--serve has no exit code before its end; leave out --require-usage")
         if report_objects and (self.demo or self.paths):
             raise click.UsageError("--report-objects writes into a cluster; leave out --demo and PATH")
-
-
-audit_options = inputs.options_as_value("chosen", AuditOptions)
-"""Gives a command the values of its options as `chosen`."""

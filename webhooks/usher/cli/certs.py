@@ -24,18 +24,7 @@ def certs() -> None:
     """Make or show the webhook server's certificate."""
 
 
-@certs.command(name="issue")
-@click.option(
-    "--dir",
-    "directory",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for tls.crt, tls.key, ca.crt and ca.key. With --secret it holds only the CA.",
-)
-@click.option("--service", default="gpu-usher", show_default=True, help="Service in front of the webhook server.")
-@inputs.server_namespace_options
-@click.option("--name", "extra", multiple=True, help="Another DNS name or IP address of the server. Repeatable.")
-@click.option("--secret", help="Print a kubernetes.io/tls Secret of this name, and write no serving certificate.")
-@click.option("--force", is_flag=True, help="Replace CA and certificate, even good ones and ones of other makers.")
+@inputs.command("certs issue", group=certs)
 def issue_command(
     *,
     directory: Path | None,
@@ -45,11 +34,6 @@ def issue_command(
     secret: str | None,
     force: bool,
 ) -> None:
-    """Make a CA and a serving certificate, or renew the ones that are due.
-
-    The CA is valid for a year, the certificate for 90 days. Both are renewed after two thirds of that time, so run this
-    every week. Files that are still good do not change. With --secret the certificate is new each time.
-    """
     names = [*certificates.service_names(service, namespace=server_namespace), *extra]
     try:
         if secret:
@@ -62,13 +46,8 @@ def issue_command(
         raise _Refused(str(error)) from error
 
 
-@certs.command()
-@click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
+@inputs.command("certs show", group=certs)
 def show(directory: Path) -> None:
-    """Print subject, names and dates of the certificates in DIRECTORY.
-
-    Ends with exit code 2 if they cannot be served: expired, mismatched, or not signed by the CA beside them.
-    """
     now = datetime.now(UTC)
     leaf_file, authority_file = (
         directory / certificates.CERTIFICATE_FILE,

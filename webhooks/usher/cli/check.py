@@ -16,7 +16,6 @@ from usher.check import changes, findings, judging, processes, runner, sources
 from usher.check.changes import Changes, KnownFindings, RevisionFiles
 from usher.check.sources import FileOrBatch
 from usher.cli import given_policies, inputs, output
-from usher.cli.main import FailOn
 from usher.policy.checks.catalogue import About
 from usher.policy.evaluator import Evaluator
 from usher.policy.rule_choice import RuleChoice
@@ -87,25 +86,6 @@ class Baselines(Struct, frozen=True, kw_only=True):
         output.replace_file(file, changes.baseline_bytes(known), what="baseline")
 
 
-baseline_options = inputs.options_as_value(
-    "baseline",
-    Baselines,
-    click.option(
-        "--baseline",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Leave out the findings of this file: only new ones are reported and fail.",
-    ),
-    click.option("--ratchet", is_flag=True, help="Remove findings that are gone from the file of --baseline."),
-    click.option(
-        "--write-baseline",
-        type=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
-        help="Write all findings of this run into a baseline.",
-    ),
-)
-
-
 class Manifests(Struct, frozen=True, kw_only=True):
     """The manifests that the command line names."""
 
@@ -153,44 +133,6 @@ class Manifests(Struct, frozen=True, kw_only=True):
         if self.kustomizations or self.charts:
             raise click.UsageError("--changed-since compares files; leave out -k and --helm, or the option")
         return changes.changed_since(self.changed_since, found, namespace=self.namespace)
-
-
-manifest_options = inputs.options_as_value(
-    "manifests",
-    Manifests,
-    click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=inputs.complete_files),
-    click.option(
-        "-k",
-        "--kustomize",
-        "kustomizations",
-        multiple=True,
-        metavar="DIR",
-        shell_complete=inputs.complete_directories,
-        help="What `kustomize build` (or kubectl) renders of a directory. Repeatable.",
-    ),
-    click.option(
-        "--helm",
-        "charts",
-        multiple=True,
-        metavar="CHART",
-        shell_complete=inputs.complete_directories,
-        help="What `helm template` renders of a chart. Repeatable.",
-    ),
-    click.option(
-        "--values",
-        multiple=True,
-        metavar="FILE",
-        shell_complete=inputs.complete_files,
-        help="Values for the charts of --helm, as in helm. Repeatable.",
-    ),
-    click.option(
-        "--changed-since",
-        default="",
-        metavar="REV",
-        shell_complete=inputs.complete_revisions,
-        help="Only objects that changed since this branch left a git revision, and those that name them.",
-    ),
-)
 
 
 class CheckRun(Struct, frozen=True, kw_only=True):
@@ -389,10 +331,6 @@ def _path_of(found: RevisionFiles, path: Path | None) -> Path | None:
     return None if written is None else Path(written)
 
 
-run_options = inputs.options_as_value("run", CheckRun)
-"""Gives a command the values of its options as `run`."""
-
-
 class Accepted(Struct, frozen=True, kw_only=True):
     """Incomplete results that do not make a run fail."""
 
@@ -411,71 +349,7 @@ class Accepted(Struct, frozen=True, kw_only=True):
             )
 
 
-accepted_options = inputs.options_as_value("accepted", Accepted)
-"""Gives a command the values of its options as `accepted`."""
-
-
-@click.command(
-    epilog="""\b
-Examples:
-  usher check job.yaml
-  usher check jobs/ other.yaml --config clusters/a100/usher.yaml
-  usher check -k overlays/prod --namespace ml-research
-  usher check --helm charts/train --values prod.yaml
-  usher check . --changed-since origin/main
-  usher check --diff job.yaml              show in full what the webhook would add, and why
-  usher check --as-written job.yaml        judge the file alone, without what the webhook adds
-  usher check jobs/ --select isolation     judge by the checks of one category alone
-  usher check jobs/ --policies checks/     judge by your own checks or policies of Gatekeeper as well
-  usher check jobs/ --format json --output report.json
-  usher check jobs/ --format text --format sarif=usher.sarif --format junit=usher.xml
-
-\b
-Exit codes (docs/ci.md has those of --exit-codes):
-  0  nothing is denied; there may be warnings
-  1  something is denied, or --fail-on names it
-  2  an input could not be read, an object could not be judged, or no object was found"""
-)
-@manifest_options
-@inputs.config_option
-@inputs.facts_option
-@inputs.cluster_options
-@click.option(
-    "--require-facts", is_flag=True, help="End as failed (exit code 2) if a check was left out for want of facts."
-)
-@inputs.namespace_option
-@inputs.choice_options
-@given_policies.options
-@click.option("--diff", is_flag=True, help="Show in full what the mutating webhook would change, and why.")
-@inputs.as_written_option
-@click.option("--allow-unknown", is_flag=True, help="Accept workloads that have parts which usher cannot judge.")
-@click.option(
-    "--allow-empty",
-    is_flag=True,
-    help="Accept files without any Kubernetes object, where a program names the files, as pre-commit does.",
-)
-@baseline_options
-@output.reporting_options(fail_on=FailOn.DENY)
-@inputs.engine_options
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    metavar="NUMBER",
-    help="How many processes judge files. Default: one for each processor, and fewer for few small files.",
-)
-@click.option(
-    "--no-cache", is_flag=True, help="Judge every file, also those whose verdict an earlier run has remembered."
-)
-@click.option(
-    "--rules-from",
-    default="",
-    metavar="REV",
-    shell_complete=inputs.complete_revisions,
-    help="Decide by usher.yaml and by the files of --policies, --facts and --baseline as this git revision has them: a "
-    "pull request could bring others.",
-)
-@accepted_options
-@run_options
+@inputs.command("check", formats=output.readers(audits=False))
 @click.pass_context
 def check(
     context: click.Context,
@@ -486,14 +360,6 @@ def check(
     run: CheckRun,
     reporting: output.Reporting,
 ) -> None:
-    """Judge manifests as the webhooks would, before they are applied.
-
-    PATH is a file, a directory (every .yaml, .yml and .json file below it that git does not ignore), a pattern, or -
-    for standard input.
-
-    As in the cluster, the mutating webhook goes first: what it adds is a note, and the findings are about what remains
-    wrong. With --as-written the findings are about the file alone.
-    """
     from usher.check.formats import wording
 
     with run.deciding(baseline) as (decided, deciding, notes):

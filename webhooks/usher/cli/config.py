@@ -15,23 +15,7 @@ def config() -> None:
     """Check usher.yaml, or print its schema."""
 
 
-@config.command(
-    epilog="""\b
-Examples:
-  usher config check usher.yaml                            whether usher can use the file
-  usher config check usher.yaml --facts live               whether it still says what the cluster has
-  usher config check usher.yaml --facts cluster.json.gz    the same, for a file of `usher snapshot`
-
-\b
-Exit codes:
-  0  the file is good; with facts: and the cluster has what it declares
-  1  the cluster differs
-  2  the file is wrong, or usher does not know enough of the cluster to compare"""
-)
-@click.argument("file", type=click.Path(path_type=Path))
-@inputs.facts_option
-@inputs.cluster_options
-@inputs.old_live_option
+@inputs.command("config check", group=config)
 @click.pass_context
 def check(
     context: click.Context,
@@ -41,10 +25,6 @@ def check(
     kubeconfig: Path | None,
     context_name: str | None,
 ) -> None:
-    """Check a configuration file, and name each error with its line.
-
-    With facts of a cluster, also name each pool, taint, device, board, queue and class in which the cluster differs.
-    """
     from usher.check.formats import wording
     from usher.config.load import locate_problems
     from usher.install import discovery
@@ -73,37 +53,13 @@ def check(
     click.echo(f"{file}: {usable}, and the cluster has what it declares")
 
 
-@config.command()
+@inputs.command("config schema", group=config)
 def schema() -> None:
-    """Print the JSON Schema of usher.yaml, for editors."""
     value = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema(by_alias=True)}
     click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2))
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  usher init --facts live                  write usher.yaml for the cluster of the current context
-  usher init --facts cluster.json.gz -o -  print it, from a file of `usher snapshot`
-  usher init                               write a short one, with examples to uncomment
-
-\b
-Exit codes:
-  0  the file is written
-  2  the file exists already, or something could not be read or written"""
-)
-@click.option(
-    "-o",
-    "--output",
-    default=str(inputs.DEFAULT_CONFIG),
-    show_default=True,
-    metavar="FILE",
-    help="The file to write; - for standard output.",
-)
-@click.option("--force", is_flag=True, help="Replace the file if it exists.")
-@inputs.facts_option
-@inputs.cluster_options
-@inputs.old_live_option
+@inputs.command("init")
 def init(
     *,
     output: str,
@@ -112,11 +68,6 @@ def init(
     kubeconfig: Path | None,
     context_name: str | None,
 ) -> None:
-    """Write a first usher.yaml: the node pools of a cluster, with suggestions for queues, schedulers and classes.
-
-    It only reads the cluster, and asks nothing. What usher cannot decide for you is a comment in the file. Without
-    --facts, the file has the defaults and examples.
-    """
     from usher.cli import output as outputs
     from usher.config import load
     from usher.install import discovered_file

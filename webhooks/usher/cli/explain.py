@@ -21,25 +21,7 @@ from usher.policy.evaluator import Evaluator
 from usher.policy.explaining import Explanation
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  usher explain USH103                       what the check finds, why it matters, how to fix it
-  usher explain gpu-requests-equal-limits    the same check by its name
-  usher explain ACME101 --policies checks/   a check of your own
-  usher explain USA001                       a finding of usher audit about the cluster as a whole
-  usher explain job.yaml                     what the checks find in the objects, and what the mutations change
-  usher explain job.yaml --all               what each check and mutation says, and why
-  helm template chart/ | usher explain -     the same for what a chart renders to"""
-)
-@click.argument("code_name_or_file", shell_complete=inputs.complete_files)
-@click.option("--all", "everything", is_flag=True, help="Of a file: also list the rules that find and change nothing.")
-@inputs.config_option
-@inputs.facts_option
-@inputs.cluster_options
-@inputs.namespace_option
-@given_policies.options
-@inputs.format_option
+@inputs.command("explain")
 def explain(
     *,
     code_name_or_file: str,
@@ -52,10 +34,6 @@ def explain(
     policies: given_policies.PolicyOptions,
     format_name: str,
 ) -> None:
-    """Explain one check, mutation or finding of audits, or what the rules say of the objects in a file.
-
-    The checks judge the file as its author wrote it. Each mutation says what it would change. JSON lists all rules.
-    """
     own = policies.own_alone()
     if catalogue.join_catalogues(catalogue.load().catalogue, own).find(code_name_or_file) is not None:
         cli_policies.explain(code_name_or_file, config=config, format_name=format_name, own=own)

@@ -165,35 +165,7 @@ _STDIN: Final = "<stdin>"
 _WOULD_CHANGE: Final = 1
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  usher fix job.yaml                       write the mutations and the safe remedies into the file
-  usher fix --dry-run jobs/                show a diff and write nothing
-  usher fix --only remedies jobs/          leave the mutations to the webhook
-  usher fix --select USH103 jobs/          only the remedy of one check
-  kustomize build overlays/prod | usher fix - > fixed.yaml
-
-\b
-Exit codes:
-  0  there was nothing to change, or all changes are written
-  1  with --dry-run: there is something to change
-  2  an input could not be read or judged, or a change could not be written"""
-)
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@inputs.config_option
-@inputs.facts_option
-@inputs.cluster_options
-@inputs.namespace_option
-@click.option("--dry-run", is_flag=True, help="Print a unified diff and write nothing.")
-@click.option(
-    "--only",
-    type=click.Choice(["mutations", "remedies"]),
-    help="Write only what the mutating webhook would add, or only the remedies of findings.",
-)
-@inputs.select_option
-@inputs.old_spelling("--check", parameter="selected", instead="--select", multiple=True)
-@inputs.engine_options
+@inputs.command("fix")
 @click.pass_context
 def fix(
     context: click.Context,
@@ -210,12 +182,6 @@ def fix(
     engine: str,
     opa_url: str | None,
 ) -> None:
-    """Write into manifests what admission would change, and the remedies of findings that leave no choice.
-
-    PATH is a file, a directory (every .yaml, .yml and .json file below it), or - for standard input, which is written
-    to standard output. Only the lines that need it change: comments, styles and the order of keys stay. usher parses
-    and judges the result before it writes.
-    """
     from usher.check import findings, judging, runner, sources
 
     settings = judging.Settings(command=findings.Command.CHECK, namespace=namespace, mutated=True, diff=True)

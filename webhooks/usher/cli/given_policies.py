@@ -42,15 +42,6 @@ NOT_RUN = 2
 """Exit code: a case could not be run."""
 
 
-opa_option: Final = click.option(
-    "--opa",
-    type=click.Path(path_type=Path),
-    metavar="PROGRAM",
-    envvar="USHER_OPA",
-    help="The program opa, which compiles policies. Default: $USHER_OPA, else opa on the search path.",
-)
-
-
 def gatekeeper_compiler(opa: Path | None) -> GatekeeperCompiler:
     """The compiler of templates, which keeps its results for the next run.
 
@@ -116,31 +107,11 @@ def gatekeeper_bundle(given: Given, *, opa: Path | None) -> Built:
     )
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  usher policies verify policies/
-  usher policies verify policies/required-labels/suite.yaml --format json
-
-\b
-Exit codes:
-  0  every case that ran found what it expects
-  1  a case did not
-  2  a case could not be run, an input could not be read, or no suite was found"""
-)
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@opa_option
-@click.option("--verbose", "-v", is_flag=True, help="List the cases that passed as well.")
-@inputs.format_option
+@inputs.command("policies verify")
 @click.pass_context
 def verify(
     context: click.Context, *, paths: tuple[str, ...], opa: Path | None, verbose: bool, format_name: str
 ) -> None:
-    """Run the test suites of Gatekeeper policies, in the format of `gator verify`.
-
-    PATH is a file with a Suite (test.gatekeeper.sh), or a directory, in which usher looks for them. The templates are
-    compiled by opa and evaluated by the engine that judges objects in `usher check`.
-    """
     from usher.check.formats import test_cases
 
     suites = site_policies.read_suites(paths)
@@ -239,38 +210,12 @@ def own_checks_bundle(directory: Path, *, opa: Path | None) -> Built:
     return Built(content=content, contents=wording.count(len(folder.checks), "check"))
 
 
-_directory = click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
+PERCENT: Final = click.FloatRange(0, 100)
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  usher policies test checks/
-  usher policies test checks/ --coverage 95
-  usher policies test checks/ --format json
-
-\b
-Exit codes:
-  0  every test passes, and every example is judged as its name says
-  1  a test or an example fails, one is missing, or --coverage is not reached
-  2  a file could not be read, or opa refuses the Rego"""
-)
-@_directory
-@opa_option
-@click.option(
-    "--coverage",
-    type=click.FloatRange(0, 100),
-    default=0,
-    metavar="PERCENT",
-    help="Fail a check whose tests reach a smaller part of its lines.",
-)
-@inputs.format_option
+@inputs.command("policies test")
 @click.pass_context
 def test(context: click.Context, *, directory: Path, opa: Path | None, coverage: float, format_name: str) -> None:
-    """Test your own checks: their Rego tests, their good and bad examples, and the lines that no test reaches.
-
-    DIR holds one folder for each check, as `usher policies new` makes it.
-    """
     from usher.check.formats import test_cases
     from usher.extensions.own_checks import trials
 
@@ -282,29 +227,9 @@ def test(context: click.Context, *, directory: Path, opa: Path | None, coverage:
     context.exit(0 if all(trial.passed for trial in found) else MISTAKES)
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  usher policies docs checks/ --output docs/checks
-  usher policies docs checks/ --output docs/checks --check    in CI: are the pages those of the checks?"""
-)
-@_directory
-@opa_option
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(file_okay=False, path_type=Path),
-    required=True,
-    metavar="DIR",
-    help="Directory of the pages. Files that usher did not write stay.",
-)
-@click.option("--check", is_flag=True, help="Write nothing, and end with exit code 1 if a page is not up to date.")
+@inputs.command("policies docs")
 @click.pass_context
 def docs(context: click.Context, *, directory: Path, opa: Path | None, output: Path, check: bool) -> None:
-    """Write a page in Markdown for each of your own checks, and an index.
-
-    A page has the METADATA of the check, a bad example with its finding, and a good one.
-    """
     from usher.check.formats import rule_pages
     from usher.extensions.own_checks import trials
 
@@ -341,14 +266,6 @@ def _write_pages(output: Path, pages: dict[str, str], gone: list[str]) -> None:
         raise errors.InputError(f"{output}: cannot be written: {error.strerror}") from None
     for name, text in pages.items():
         outputs.replace_file(output / name, text.encode(), what="page")
-
-
-_VERIFY_KEY: Final = click.option(
-    "--verify-key",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Take only bundles in --policies that the owner of this public key (Ed25519, PEM) has signed.",
-)
 
 
 class PolicyOptions(Struct, frozen=True, kw_only=True):
@@ -393,21 +310,6 @@ class PolicyOptions(Struct, frozen=True, kw_only=True):
         return _listed(self.divided(), opa=self.opa)
 
 
-options = inputs.options_as_value(
-    "policies",
-    PolicyOptions,
-    click.option(
-        "--policies",
-        multiple=True,
-        metavar="PATH",
-        help="Policies that judge as well: a directory with your own checks, ConstraintTemplates and constraints of "
-        "Gatekeeper (a file or a directory), or a bundle of `usher policies build`. Repeatable.",
-    ),
-    opa_option,
-    _VERIFY_KEY,
-)
-
-
 class BundleOptions(Struct, frozen=True, kw_only=True):
     """The values of the options of a server, which takes policies in bundles alone."""
 
@@ -418,20 +320,6 @@ class BundleOptions(Struct, frozen=True, kw_only=True):
         """Raises UsageError if there is a key and no bundle."""
         if self.verify_key is not None:
             _require_bundles(self.policies)
-
-
-bundle_options = inputs.options_as_value(
-    "policies",
-    BundleOptions,
-    click.option(
-        "--policies",
-        multiple=True,
-        metavar="BUNDLE",
-        help="Policies that judge as well: own checks or policies of Gatekeeper in a bundle of `usher policies build`, "
-        "read again when it changes. Repeatable.",
-    ),
-    _VERIFY_KEY,
-)
 
 
 def _require_bundles(files: tuple[str, ...]) -> None:
@@ -504,35 +392,8 @@ def own_checks_of(given: Given, *, opa: Path | None) -> list[OwnChecks]:
     return site_policies.own_checks(given, compiler=functools.partial(own_checks_compiler, opa))
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  usher policies build checks/ --output checks.bundle
-  usher policies build gatekeeper/ --output policies.bundle --sign-key key.pem
-  usher check manifests/ --policies checks.bundle --policies policies.bundle"""
-)
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@opa_option
-@click.option(
-    "--sign-key",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Sign the bundle with this private key (Ed25519, PEM), for --verify-key of usher check.",
-)
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(dir_okay=False, path_type=Path),
-    required=True,
-    metavar="FILE",
-    help="The bundle, which is replaced only when it is complete.",
-)
+@inputs.command("policies build")
 def build(*, paths: tuple[str, ...], opa: Path | None, sign_key: Path | None, output: Path) -> None:
-    """Compile policies into a bundle, which `usher check --policies` takes where there is no opa.
-
-    PATH is a directory with your own checks; or files and directories with ConstraintTemplates of Gatekeeper and their
-    constraints. Each of the two kinds has bundles of its own.
-    """
     from usher.cli import output as outputs
 
     key = policy_archive.private_key(sign_key) if sign_key is not None else None

@@ -5,12 +5,15 @@ import functools
 import hashlib
 import io
 import os
+import pkgutil
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol, get_args, runtime_checkable
 
 import click
+import orjson
 from click.shell_completion import CompletionItem
 from msgspec import NODEFAULT, Struct
 
@@ -23,7 +26,6 @@ from usher.kinds.kind import DEFINITION, FactKind, Key
 from usher.kinds.registry import ASKED_FACTS
 from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import Catalogue, OwnChecks
-from usher.policy.decision import PRESETS
 from usher.policy.engines.engine import DEFAULT_DEADLINE
 from usher.policy.evaluator import Evaluator
 from usher.policy.rule_choice import NO_CHOICE, RuleChoice
@@ -98,40 +100,151 @@ def complete_revisions(ctx: click.Context, param: click.Parameter, incomplete: s
 
 
 Command = Callable[..., Any]
-Option = Callable[[Command], Command]
-"""A decorator, as `click.option` and `click.argument` return it."""
+
+_COMMANDS: Final[Mapping[str, Any]] = orjson.loads(Path(__file__).with_name("commands.json").read_bytes())
+"""The help page of each command, and rows that several have; see commands.yaml."""
+
+_TYPES: Final = {
+    "path": click.Path(path_type=Path),
+    "file": click.Path(dir_okay=False, path_type=Path),
+    "folder": click.Path(file_okay=False, path_type=Path),
+    "existing file": click.Path(exists=True, dir_okay=False, path_type=Path),
+    "existing folder": click.Path(exists=True, file_okay=False, path_type=Path),
+}
+_COMPLETED: Final = {
+    "files": complete_files,
+    "directories": complete_directories,
+    "facts": complete_facts,
+    "revisions": complete_revisions,
+}
 
 
-def options_as_value(parameter: str, kind: type[Struct], *options: Option) -> Option:
-    """Adds options to a command, which gets them as one value.
+@runtime_checkable
+class FailsInItsOwnWay(Protocol):
+    """A value of options that decides how errors of usher end its command."""
+
+    def failure(self, error: errors.UsherError) -> click.ClickException: ...
+
+
+def command(name: str, *, group: click.Group | None = None, **words: str) -> Callable[[Command], click.Command]:
+    """Makes a function the command of this name, as commands.yaml describes it.
+
+    A parameter of the function whose type is a Struct gets the options that its fields are named after. The Struct may
+    have `of_options`, which makes it of the values of all options, and takes out its own; it may be None then.
 
     Args:
-        parameter: the parameter of the command that gets the value.
-        kind: the class of the value. Each field without a default has the name of an option of the command, which may
-            stand anywhere in its list, or of a group above this one.
-        options: those to add, in the order of the help page.
+        group: the command to add it to.
+        words: texts that stand in braces in the help of options.
     """
-    # Defaults stand at the end of the fields; one that only a name can give has a mark instead.
-    without = len(kind.__struct_fields__) - len(kind.__struct_defaults__)
-    defaults = [NODEFAULT] * without + [*kind.__struct_defaults__]
-    names = [name for name, default in zip(kind.__struct_fields__, defaults, strict=True) if default is NODEFAULT]
+    described = _COMMANDS[name]
+    rows = list(_rows(described.get("options", ())))
+    old = [each for each in rows if "instead" in each]
 
-    def decorate(command: Command) -> Command:
-        @functools.wraps(command)
+    def decorate(function: Command) -> click.Command:
+        parameters = signature(function).parameters.values()
+        kinds = [(each.name, kind) for each in parameters if (kind := _struct_in(each.annotation)) is not None]
+
+        @functools.wraps(function)
         def run(*arguments: object, **values: Any) -> object:  # noqa: ANN401 - click passes values of all options
-            value = kind(**{name: values.pop(name) for name in names})
-            return command(*arguments, **{parameter: value}, **values)
+            for row in old:
+                _take_old(row, values)
+            made: dict[str, object] = {}
+            try:
+                for parameter, kind in kinds:
+                    made[parameter] = _of_options(kind, values)
+                return function(*arguments, **made, **values)
+            except errors.UsherError as error:
+                if found := [each for each in made.values() if isinstance(each, FailsInItsOwnWay)]:
+                    raise found[0].failure(error) from error
+                raise
 
-        return with_options(run, *options)
+        for row in reversed(rows):
+            _parameter(row, words)(run)
+        epilog = "\n\n".join(f"\b\n{part}" for part in described.get("epilog", "").split("\n\n") if part)
+        text = described["help"].replace("\\b", "\b")
+        made = click.command(name.rpartition(" ")[2], help=text, epilog=epilog or None)(run)
+        if group is not None:
+            group.add_command(made)
+        return made
 
     return decorate
 
 
-def with_options(command: Command, *options: Option) -> Command:
-    """The command with options, in the order of the help page."""
-    for option in reversed(options):
-        command = option(command)
-    return command
+def _rows(described: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
+    for row in described:
+        if isinstance(row, str):
+            yield from _rows(_COMMANDS["shared"][row])
+        else:
+            yield row
+
+
+def _struct_in(annotation: Any) -> type[Struct] | None:  # noqa: ANN401 - the annotation of a parameter or a field
+    found = (annotation, *get_args(annotation))
+    return next((each for each in found if isinstance(each, type) and issubclass(each, Struct)), None)
+
+
+def _of_options(kind: type[Struct], values: dict[str, Any]) -> object:
+    """The value of a class; takes the options of its fields without a default out of `values`."""
+    if (own := getattr(kind, "of_options", None)) is not None:
+        return own(values)
+    fields = kind.__struct_fields__
+    # Defaults stand at the end of the fields; one that only a name can give has a mark instead.
+    defaults = [NODEFAULT] * (len(fields) - len(kind.__struct_defaults__)) + [*kind.__struct_defaults__]
+    found = {}
+    for name, default in zip(fields, defaults, strict=True):
+        if default is NODEFAULT:
+            part = _struct_in(kind.__annotations__[name])
+            found[name] = values.pop(name) if part is None else _of_options(part, values)
+    return kind(**found)
+
+
+def _parameter(row: Mapping[str, Any], words: Mapping[str, str]) -> Callable[[Command], Command]:
+    """The decorator that adds an option or an argument to a function."""
+    attributes = {key: value for key, value in row.items() if key not in _OURS}
+    if "type" in row:
+        attributes["type"] = _type_of(row["type"])
+    if "completes" in row:
+        attributes["shell_complete"] = _COMPLETED[row["completes"]]
+    if "argument" in row:
+        return click.argument(row["argument"], **attributes)
+    if "default_of" in row:
+        attributes["default"] = pkgutil.resolve_name(row["default_of"])
+    if "instead" in row:
+        return click.option(*row["option"].split(), _old_parameter(row), hidden=True, **attributes)
+    for word, text in words.items():
+        attributes["help"] = attributes["help"].replace(f"{{{word}}}", text)
+    return click.option(*row["option"].split(), *([row["as"]] if "as" in row else []), **attributes)
+
+
+_OURS: Final = frozenset({"argument", "option", "as", "completes", "default_of", "instead"})
+"""The keys of a row that click does not have."""
+
+
+def _type_of(described: Any) -> click.ParamType[Any]:  # noqa: ANN401 - a value of JSON
+    if isinstance(described, dict):
+        return click.IntRange(described.get("least"), described.get("most"))
+    if isinstance(described, str):
+        if described in _TYPES:
+            return _TYPES[described]
+        found = pkgutil.resolve_name(described)
+        if isinstance(found, click.ParamType):
+            return found
+        described = found
+    return click.Choice([str(each) for each in described])
+
+
+def _old_parameter(row: Mapping[str, Any]) -> str:
+    return f"old_{row['option'].split()[-1].lstrip('-').replace('-', '_')}"
+
+
+def _take_old(row: Mapping[str, Any], values: dict[str, Any]) -> None:
+    """Moves the value of an old spelling to the new one, and says on standard error what to write instead."""
+    given = values.pop(_old_parameter(row))
+    if given:
+        _warn_of_old(row["option"].split()[-1], row["instead"])
+        option, _, word = row["instead"].partition(" ")
+        parameter = row.get("as") or option.lstrip("-").replace("-", "_")
+        values[parameter] = (*values[parameter], word) if word else given
 
 
 CONFIG_VARIABLE: Final = "USHER_CONFIG"
@@ -142,21 +255,6 @@ _REMEMBERED: Final = 4096
 """Answers that the engine remembers: a run over many files meets more kinds of pods than a server in a minute."""
 
 
-config_option: Final = click.option(
-    "--config",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help=f"Path of usher.yaml. Default: ${CONFIG_VARIABLE}, else ./usher.yaml, else the built-in defaults.",
-)
-facts_option: Final = click.option(
-    "--facts",
-    multiple=True,
-    metavar="PATH",
-    shell_complete=complete_facts,
-    help="Facts of a cluster: a file of `usher snapshot`, or manifests of queues, quotas, classes and so on, "
-    "complete for each kind; repeatable. Or `live`: the cluster of --kubeconfig and --context, as it is now. "
-    "Or `none`: queues and quotas in the judged files do not count either.",
-)
 LIVE: Final = "live"
 """The value of --facts for a cluster instead of files."""
 
@@ -166,49 +264,8 @@ NONE: Final = "none"
 NO_FILES: Final = (LIVE, NONE)
 
 
-def old_spelling(
-    *spellings: str,
-    parameter: str,
-    instead: str,
-    join: Callable[[Any, Any], Any] = lambda old, _new: old,
-    **attributes: Any,  # noqa: ANN401 - attributes of click.option
-) -> Option:
-    """Adds an option that no help page shows. It still works, and standard error says what to write instead.
-
-    Args:
-        spellings: the old names of the option.
-        parameter: the parameter of the command that gets the value.
-        instead: what to write instead.
-        join: makes the value of the parameter from that of the old option and that of the new one.
-        attributes: those of the old option.
-    """
-    own = f"old_{spellings[-1].lstrip('-').replace('-', '_')}"
-
-    def decorate(command: Command) -> Command:
-        @functools.wraps(command)
-        def run(*arguments: object, **values: Any) -> object:  # noqa: ANN401 - click passes values of all options
-            given = values.pop(own)
-            if given:
-                _warn_of_old(spellings[-1], instead)
-                values[parameter] = join(given, values.get(parameter))
-            return command(*arguments, **values)
-
-        return click.option(*spellings, own, hidden=True, **attributes)(run)
-
-    return decorate
-
-
 def _warn_of_old(spelling: str, instead: str) -> None:
     click.echo(f"usher: warning: {spelling} is an old spelling, which a later version drops; write {instead}", err=True)
-
-
-old_live_option: Final = old_spelling(
-    "--live",
-    parameter="facts",
-    instead="--facts live",
-    join=lambda _old, facts: (*facts, LIVE),
-    is_flag=True,
-)
 
 
 class OldValues(click.Choice[str]):
@@ -329,88 +386,6 @@ def _name_unread_definitions(reasons: Mapping[str, str]) -> None:
         click.echo(f"usher: {wording.harmless(wording.printable(text))}", err=True)
 
 
-def engine_options(command: Command) -> Command:
-    return with_options(
-        command,
-        click.option(
-            "--engine",
-            type=click.Choice(["wasm", "opa"]),
-            default="wasm",
-            show_default=True,
-            help="wasm evaluates the policies in this process, opa in an OPA server that has loaded the same bundle.",
-        ),
-        click.option(
-            "--opa-url", metavar="URL", help=f"URL of the OPA server, with --engine opa. Default: {DEFAULT_OPA_URL}"
-        ),
-    )
-
-
-def cluster_options(command: Command) -> Command:
-    return with_options(
-        command,
-        click.option(
-            "--kubeconfig",
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            help="Kubeconfig of the cluster. Default: the one that kubectl would use.",
-        ),
-        click.option(
-            "--context", "context_name", metavar="NAME", help="Context of the kubeconfig. Default: the current one."
-        ),
-    )
-
-
-namespace_option: Final = click.option(
-    "-n",
-    "--namespace",
-    default="default",
-    show_default=True,
-    help="Namespace of objects without one, as in kubectl.",
-)
-in_namespace_option: Final = click.option(
-    "--in-namespace", default="", metavar="NAMESPACE", help="Only the workloads of this namespace. Default: all."
-)
-server_namespace_option: Final = click.option(
-    "--server-namespace", default="gpu-usher", show_default=True, help="Namespace of usher's server."
-)
-
-
-def server_namespace_options(command: Command) -> Command:
-    """The namespace of the server, also by its old name."""
-    old = old_spelling("--namespace", parameter="server_namespace", instead="--server-namespace")
-    return with_options(command, server_namespace_option, old)
-
-
-as_written_option: Final = click.option(
-    "--as-written", is_flag=True, help="Judge the objects without what the mutating webhook adds to them."
-)
-select_option: Final = click.option(
-    "--select",
-    "selected",
-    multiple=True,
-    metavar="RULE",
-    help="Only this check or mutation, by code or name, or all of this category. Repeatable.",
-)
-choice_options: Final = options_as_value(
-    "choice",
-    RuleChoice,
-    select_option,
-    click.option(
-        "--ignore",
-        "ignored",
-        multiple=True,
-        metavar="RULE",
-        help="Leave out this check, by code or name, or all of this category. Repeatable.",
-    ),
-    click.option(
-        "--preset",
-        type=click.Choice(list(PRESETS)),
-        help="What findings do, by severity, instead of the preset of usher.yaml.",
-    ),
-)
-"""Gives a command the chosen checks and preset as `choice`."""
-
-
 def named_rules(words: Sequence[str], entries: Catalogue, *, option: str) -> frozenset[str]:
     """The keys of the checks and mutations that an option names.
 
@@ -424,16 +399,6 @@ def named_rules(words: Sequence[str], entries: Catalogue, *, option: str) -> fro
                 f"{option}: no check, mutation or category is called {word}; usher policies list names them"
             )
     return frozenset(key for keys in found.values() for key in keys)
-
-
-format_option: Final = click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="text for people, json for programs.",
-)
 
 
 def find_config(given: Path | None) -> Path | None:

@@ -10,27 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-import click
-
 from usher.cli import inputs
 from usher.policy.checks import catalogue
 from usher.policy.evaluator import Evaluator
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  usher lsp                                                  what an editor starts
-  usher lsp --config clusters/a100/usher.yaml --facts cluster.json.gz
-
-\b
-docs/editors.md has the settings for VS Code, Neovim, Helix and Emacs."""
-)
-@inputs.config_option
-@inputs.facts_option
-@inputs.cluster_options
-@inputs.namespace_option
-@click.option("--verbose", "-v", is_flag=True, help="Log each message to standard error.")
+@inputs.command("lsp")
 def lsp(
     *,
     config: Path | None,
@@ -40,11 +25,6 @@ def lsp(
     namespace: str,
     verbose: bool,
 ) -> None:
-    """Serve an editor over standard input and output, by the Language Server Protocol.
-
-    It shows the findings of `usher check` while you type, explains them, and completes usher.yaml. It needs the extra
-    packages of `pip install 'gpu-usher[lsp]'`. usher.yaml and the facts are read again when their files change.
-    """
     from usher.check.editor import session as editor_session
     from usher.check.editor.serving import Server
     from usher.check.editor.session import Manifests, Session, Site

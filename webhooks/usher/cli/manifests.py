@@ -22,7 +22,7 @@ Limits are one map of units, as in a ResourceQuota. In an object with fields, th
 and its limit; it can refuse an unknown key of a map.
 """
 
-_DEFAULT: Final = Settings()
+DEFAULT: Final = Settings()
 
 _IN_THE_IMAGE: Final = "s3fs"
 """The library for object stores in the image for fleets (pyproject.toml, `fleet-image`)."""
@@ -30,111 +30,7 @@ _IN_THE_IMAGE: Final = "s3fs"
 _DATABASES: Final = ("postgresql://", "postgres://")
 
 
-@click.command(name="audit")
-@click.option(
-    "--audit-namespace", "namespace", default=_DEFAULT.namespace, show_default=True, help="Namespace of the audit."
-)
-@inputs.old_spelling("--namespace", parameter="namespace", instead="--audit-namespace")
-@click.option("--cluster-name", default="", metavar="NAME", help="Name of the cluster in reports.")
-@click.option(
-    "--image",
-    default="",
-    metavar="IMAGE",
-    help=f"The image of gpu-usher. Default: {IMAGE}; where parts are written, {FLEET_IMAGE}, which has DuckDB and the "
-    "library of S3.",
-)
-@click.option(
-    "--schedule",
-    default=_DEFAULT.schedule,
-    show_default=True,
-    metavar="CRON",
-    help="When audits begin, in UTC, in the five fields of cron.",
-)
-@click.option("--once", is_flag=True, help="Print a Job that runs once, instead of a CronJob.")
-@click.option(
-    "--shards",
-    type=click.IntRange(1, 10_000),
-    default=_DEFAULT.shards,
-    show_default=True,
-    help="Share the namespaces, or the clusters of --clusters, among this many pods of an Indexed Job. They write "
-    "parts for `usher report merge`, to --output-dir or --claim.",
-)
-@click.option(
-    "--parallel",
-    type=click.IntRange(1, 1000),
-    default=_DEFAULT.parallel,
-    show_default=True,
-    help="How many of these pods run at a time.",
-)
-@click.option(
-    "--output-dir", "output", default="", metavar="URL", help="Folder of an object store, like s3://audits/a."
-)
-@click.option("--claim", default="", help="PersistentVolumeClaim for the reports; ReadWriteMany for several shards.")
-@click.option(
-    "--credentials",
-    default="",
-    help="Secret whose entries become variables of the pods: for --output-dir and --prometheus.",
-)
-@click.option("--clusters", default="", help="Secret with clusters.yaml and kubeconfigs: audit these clusters instead.")
-@click.option(
-    "--configuration",
-    default=_DEFAULT.configuration,
-    show_default=True,
-    help="ConfigMap with usher.yaml, which has to exist: without it no pod starts. Empty for the built-in defaults.",
-)
-@click.option(
-    "--policies",
-    multiple=True,
-    metavar="BUNDLE",
-    help="Policies that judge as well: a bundle of `usher policies build`. The role may list what they are "
-    "about, and the pod reads the file of that name from --policies-config-map. Repeatable.",
-)
-@click.option(
-    "--policies-config-map",
-    default=_DEFAULT.policies_config_map,
-    show_default=True,
-    help="ConfigMap with the bundles of --policies.",
-)
-@click.option(
-    "--verify-key",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Take only bundles in --policies that the owner of this public key (Ed25519, PEM) has signed. The pod reads "
-    "the key from the entry policies.pub of --configuration.",
-)
-@click.option("--report-objects", is_flag=True, help="Write findings as report objects, and print the role for that.")
-@click.option("--prometheus", default="", metavar="URL", help="Where usage is measured.")
-@click.option(
-    "--prometheus-namespace",
-    default=_DEFAULT.prometheus_namespace,
-    show_default=True,
-    help="Its namespace, for the NetworkPolicy.",
-)
-@click.option(
-    "--prometheus-secret",
-    default="",
-    metavar="SECRET",
-    help="Secret with some of token, ca.crt, tls.crt and tls.key, which Prometheus asks for.",
-)
-@click.option(
-    "--prometheus-header",
-    "prometheus_headers",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Sent with each query, like X-Scope-OrgID=team-a; it is seen in the object. For a secret one, give "
-    "--credentials with USHER_PROMETHEUS_HEADERS in it. Repeatable.",
-)
-@click.option(
-    "--prometheus-label",
-    "prometheus_labels",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Read only series with this label, like cluster=prod-1. Repeatable.",
-)
-@click.option("--api-server", "api_servers", multiple=True, metavar="CIDR", help="Only these API servers. Repeatable.")
-@click.option("--argument", "arguments", multiple=True, help="A further argument of `usher audit`. Repeatable.")
-@click.option("--no-role", is_flag=True, help="Leave out the ClusterRole gpu-usher-audit, which manifests/base has.")
-@inputs.config_option
+@inputs.command("manifests audit", image=IMAGE, fleet_image=FLEET_IMAGE)
 def audit(
     *,
     config: Path | None,
@@ -145,16 +41,6 @@ def audit(
     verify_key: Path | None,
     **chosen: Any,  # noqa: ANN401 - fields of Settings
 ) -> None:
-    """Print the objects of an audit in the cluster: schedule, account, read-only rights, NetworkPolicy.
-
-    Without --claim and --output-dir the report goes to the log of the pod.
-
-    \b
-    usher manifests audit --claim audits | kubectl apply -f -
-    usher manifests audit --shards 10 --output-dir s3://audits/prod --once | kubectl apply -f -
-
-    Pods that write parts (--shards, --output-dir, --clusters) need the image that `scripts/image --fleet` builds.
-    """
     names = tuple(Path(each).name for each in policies)
     settings = Settings(
         schedule="" if once else schedule, policies=names, verifies_policies=verify_key is not None, **chosen
@@ -182,19 +68,8 @@ def audit(
     _print_objects(audits.audit_objects(settings, others=_kinds_of_audits(), of_policies=rules, with_role=not no_role))
 
 
-@click.command(name="audit-role")
-@given_policies.options
-@click.option(
-    "--helm-values",
-    is_flag=True,
-    help="With --policies: print the rules for these policies alone, as values of the Helm chart.",
-)
-@inputs.config_option
+@inputs.command("manifests audit-role")
 def audit_role(*, policies: given_policies.PolicyOptions, helm_values: bool, config: Path | None) -> None:
-    """Print the ClusterRole for `usher audit`: it may list every kind that usher reads.
-
-    With --policies also the kinds that these policies are about, or compare with. Secrets are left out.
-    """
     if helm_values and not policies.policies:
         raise click.UsageError("--helm-values prints the rules for policies; name them by --policies")
     inputs.load_config(inputs.find_config(config))
@@ -261,17 +136,8 @@ def _check_prometheus(settings: Settings) -> None:
     endpoint.read_labels(settings.prometheus_labels, cluster=settings.cluster_name or settings.clusters)
 
 
-@click.command()
-@click.option("--static", is_flag=True, help="For a folder that the API server reads at its start, instead of kubectl.")
-@inputs.select_option
-@inputs.old_spelling("--check", parameter="selected", instead="--select", multiple=True)
-@inputs.config_option
+@inputs.command("manifests floor")
 def floor(*, static: bool, selected: tuple[str, ...], config: Path | None) -> None:
-    """Print policies in CEL for the critical checks, which hold while no webhook answers.
-
-    \b
-    usher manifests floor | kubectl apply -f -
-    """
     from usher.install.manifests import floor as manifests_floor
 
     site = inputs.load_config(inputs.find_config(config))
@@ -296,64 +162,7 @@ manifests.add_command(audit)
 manifests.add_command(audit_role)
 
 
-@manifests.command()
-@click.option(
-    "--ca-bundle",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="CA that signed the certificate (PEM).",
-)
-@click.option(
-    "--ca-from-cluster",
-    is_flag=True,
-    help="Take the CA from the cluster, so that new webhooks trust the server at once. With Fail, a server must be "
-    "ready.",
-)
-@inputs.old_spelling("--live", parameter="ca_from_cluster", instead="--ca-from-cluster", is_flag=True)
-@inputs.cluster_options
-@click.option("--service", default="gpu-usher", show_default=True, help="Service in front of the webhook server.")
-@inputs.server_namespace_options
-@click.option("--url", default="", help="Base URL to call instead of the Service, like https://127.0.0.1:8443.")
-@click.option(
-    "--validate-failure-policy",
-    type=click.Choice(["Ignore", "Fail"]),
-    default="Ignore",
-    show_default=True,
-    help="Whether objects with accelerators are let in (Ignore) or refused (Fail) while no server answers; everything "
-    "else is let in. Begin with Ignore.",
-)
-@click.option(
-    "--mutate-failure-policy",
-    type=click.Choice(["Ignore", "Fail"]),
-    default="Ignore",
-    show_default=True,
-    help="Whether objects with accelerators come in without changes (Ignore) or not at all (Fail) while no server "
-    "answers; everything else comes in.",
-)
-@click.option(
-    "--mutate-timeout",
-    type=click.IntRange(1, 30),
-    default=None,
-    help="Seconds that the API server waits for the changes of a workload [default: 1; 3 with "
-    "--mutate-failure-policy=Fail].",
-)
-@click.option(
-    "--validate-timeout",
-    type=click.IntRange(1, 30),
-    default=3,
-    show_default=True,
-    help="Seconds that the API server waits for the verdict on a workload.",
-)
-@click.option(
-    "--policies",
-    multiple=True,
-    metavar="BUNDLE",
-    help="The bundles of `usher serve --policies`: one more webhook asks about the kinds that only their constraints "
-    "match. Repeatable.",
-)
-@click.option(
-    "--helm-values", is_flag=True, help="With --policies: print that webhook alone, as values of the Helm chart."
-)
-@inputs.config_option
+@inputs.command("manifests webhooks", group=manifests)
 def webhooks(
     *,
     ca_bundle: Path | None,
@@ -371,13 +180,6 @@ def webhooks(
     helm_values: bool,
     config: Path | None,
 ) -> None:
-    """Print the webhook configurations, with a rule for every kind of workload that usher knows.
-
-    \b
-    usher manifests webhooks --ca-from-cluster | kubectl apply -f -
-    usher manifests webhooks --ca-bundle ca.crt | kubectl apply -f -
-    usher manifests webhooks --policies policies.bundle | kubectl apply -f -
-    """
     site = inputs.load_config(inputs.find_config(config))
     closed = "Fail" in (validate_failure_policy, mutate_failure_policy)
     bundle_of_ca = ca_bundle.read_bytes() if ca_bundle else b""
@@ -415,62 +217,32 @@ def _live_bundle(kubeconfig: Path | None, context_name: str | None, *, namespace
     return installed_objects.live_bundle(api, namespace=namespace)
 
 
-@manifests.command()
+@inputs.command("manifests crds", group=manifests)
 def crds() -> None:
-    """Print the CustomResourceDefinition of GPUQuota.
-
-    \b
-    usher manifests crds | kubectl apply -f -
-    """
     click.echo(QUOTA_DEFINITION.read_text(encoding="utf-8"), nl=False)
 
 
-@manifests.command(name="quota-role")
-@inputs.server_namespace_options
-@inputs.config_option
+@inputs.command("manifests quota-role", group=manifests)
 def quota_role(server_namespace: str, *, config: Path | None) -> None:
-    """Print the roles for GPUQuotas: the server reads what makes pods, and writes the status of quotas."""
     inputs.load_config(inputs.find_config(config))
     _print_objects([*roles.quota_roles(namespace=server_namespace), *roles.account_roles(namespace=server_namespace)])
 
 
-@manifests.command(name="certificate-role")
-@inputs.server_namespace_options
+@inputs.command("manifests certificate-role", group=manifests)
 def certificate_role(server_namespace: str) -> None:
-    """Print the roles for self-managed certificates: one Secret, and our webhook configurations."""
     _print_objects(roles.certificate_roles(namespace=server_namespace))
 
 
-@manifests.command(name="facts-role")
-@inputs.server_namespace_options
-@click.option("--kueue", is_flag=True, help="Print instead the Role for Kueue's own configuration.")
-@click.option("--config-maps", is_flag=True, help="Print instead the role for the names of ConfigMaps.")
+@inputs.command("manifests facts-role", group=manifests)
 def facts_role(server_namespace: str, *, kueue: bool, config_maps: bool) -> None:
-    """Print the role for facts: the server reads every kind that decisions rest on, except ConfigMaps.
-
-    \b
-    usher manifests facts-role | kubectl apply -f -
-    """
     if kueue and config_maps:
         raise click.UsageError("--kueue and --config-maps print one role each; give one of them")
     made = roles.kueue_role if kueue else roles.config_map_roles if config_maps else roles.facts_roles
     _print_objects(made(namespace=server_namespace))
 
 
-@manifests.command(name="fabric-files")
-@inputs.config_option
-@click.option("--pod-namespace", "namespaces", multiple=True, help="Namespace of pods that need them. Repeatable.")
-@inputs.old_spelling("-n", "--namespace", parameter="namespaces", instead="--pod-namespace", multiple=True)
-@click.option("--fabric-file", "files", multiple=True, metavar="KEY=PATH", help="The file of a key. Repeatable.")
-@inputs.old_spelling("--file", parameter="files", instead="--fabric-file", multiple=True)
+@inputs.command("manifests fabric-files", group=manifests)
 def fabric_files(*, config: Path | None, namespaces: tuple[str, ...], files: tuple[str, ...]) -> None:
-    """Print the ConfigMaps that the fabrics of usher.yaml mount: NCCL topologies, and nccl.conf.
-
-    A pod can mount a ConfigMap of its own namespace alone, and the webhook makes no objects.
-
-    \b
-    usher manifests fabric-files --pod-namespace research --fabric-file nccl.conf=nccl.conf | kubectl apply -f -
-    """
     from usher.install.manifests.roles import config_maps
 
     if not namespaces:
@@ -484,23 +256,17 @@ def fabric_files(*, config: Path | None, namespaces: tuple[str, ...], files: tup
     _print_objects(config_maps(inputs.load_config(inputs.find_config(config)), files=given, namespaces=namespaces))
 
 
-@manifests.command(name="events-role")
-@inputs.server_namespace_options
-@inputs.config_option
+@inputs.command("manifests events-role", group=manifests)
 def events_role(server_namespace: str, *, config: Path | None) -> None:
-    """Print the role to write Events on the controllers of denied pods."""
     inputs.load_config(inputs.find_config(config))
     _print_objects(roles.events_roles(namespace=server_namespace))
 
 
-@manifests.command(name="portal-role")
+@inputs.command("manifests portal-role", group=manifests)
 def portal_role() -> None:
-    """Print the role for those who ask the portal (`usher serve --portal`); bind it in their namespaces."""
     _print_objects([roles.portal_role()])
 
 
-@manifests.command(name="metrics-role")
-@inputs.server_namespace_options
+@inputs.command("manifests metrics-role", group=manifests)
 def metrics_role(server_namespace: str) -> None:
-    """Print the roles for metrics behind a token: one for the server, and one to bind to those who read them."""
     _print_objects(roles.metrics_roles(namespace=server_namespace))

@@ -1,13 +1,12 @@
 """Writes reports: the options, the formats, the colours, the files and the progress.
 
 A new format is a function `write(found: findings.Report, stream: TextIO, /)` in a module of `usher.check.formats`, and
-a line in FORMATS. A format of audits is a function `write(audit: Audit, stream: TextIO, /)` in `usher.audit.reports`.
-One that needs several files has `files(audit)` instead, which yields pairs of file name and bytes. Functions stand here
-as `module:function`, because `--help` lists the formats, and has to be quick.
+a row in formats.yaml. A format of audits is a function `write(audit: Audit, stream: TextIO, /)` in
+`usher.audit.reports`. One that needs several files has `files(audit)` instead, which yields pairs of file name and
+bytes. `--help` lists the formats, and has to be quick, so the rows name functions by their modules.
 """
 
 import contextlib
-import functools
 import io
 import os
 import pkgutil
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 import click
+import msgspec
 from click.shell_completion import CompletionItem
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,88 +28,29 @@ from usher import errors, model
 from usher.check import findings
 from usher.check.findings import Ending
 from usher.cli import main
-from usher.cli.inputs import Command, Option, with_options
 
 
-class Format(Struct, frozen=True, kw_only=True):
-    """One format of a report."""
+class Format(Struct, frozen=True, forbid_unknown_fields=True):
+    """One format of a report, as formats.yaml describes it."""
 
     reader: str
-    """Its reader, as `--help` names it."""
     run: str = ""
-    """The function that writes the findings of a run; empty for a format that only audits have."""
     audit: str = ""
-    """The function that writes an audit document. If both are set, `usher audit` uses this one."""
     is_folder: bool = False
-    """Whether `audit` makes several files, so that `--format NAME=FOLDER` names a folder."""
     for_terminals: bool = False
-    """Whether `write` also takes the keywords `color` and `quiet`."""
     names_failures: bool = False
-    """Whether it shows its reader the parts that could not be read or judged. Otherwise standard error
-    shows them too.
-    """
 
 
-FORMATS: Final = {
-    "text": Format(
-        run="usher.check.formats.text:write",
-        audit="usher.audit.reports.audit_text:write",
-        reader="people",
-        for_terminals=True,
-        names_failures=True,
-    ),
-    "json": Format(
-        run="usher.check.formats.json_report:write", audit="usher.audit.reports.json_document:write", reader="programs"
-    ),
-    "findings": Format(
-        run="usher.check.formats.json_report:write", reader="programs, the document of json that `usher check` writes"
-    ),
-    "sarif": Format(run="usher.check.formats.sarif:write", reader="code scanning and editors"),
-    "junit": Format(run="usher.check.formats.test_cases:write_junit", reader="readers of test results"),
-    "github": Format(run="usher.check.formats.annotations:write_github", reader="GitHub Actions", names_failures=True),
-    "gitlab": Format(run="usher.check.formats.annotations:write_gitlab", reader="GitLab Code Quality"),
-    "azure": Format(run="usher.check.formats.annotations:write_azure", reader="Azure Pipelines", names_failures=True),
-    "tap": Format(
-        run="usher.check.formats.test_cases:write_tap", reader="the Test Anything Protocol", names_failures=True
-    ),
-    "markdown": Format(
-        run="usher.check.formats.markdown:write",
-        audit="usher.audit.reports.audit_text:write_markdown",
-        reader="comments on pull requests, issues and wikis",
-        names_failures=True,
-    ),
-    "yaml": Format(
-        run="usher.check.formats.json_report:write_yaml",
-        audit="usher.audit.reports.json_document:write_yaml",
-        reader="programs, the document of json",
-    ),
-    "prometheus": Format(
-        audit="usher.audit.reports.textfile:write", reader="the textfile collector of the node exporter"
-    ),
-    "html": Format(
-        audit="usher.audit.reports.audit_page:write",
-        reader="people, one page with charts and tables",
-        names_failures=True,
-    ),
-    "csv": Format(
-        audit="usher.audit.reports.data_tables:csv_files", reader="spreadsheets, a folder of tables", is_folder=True
-    ),
-    "parquet": Format(
-        audit="usher.audit.reports.data_tables:parquet_files",
-        reader="data tools and `usher report merge`, a folder",
-        is_folder=True,
-    ),
-}
+class _Described(Struct, frozen=True, forbid_unknown_fields=True):
+    formats: dict[str, Format]
+    fleet: dict[str, str]
+
+
+_DESCRIBED: Final = msgspec.json.decode(Path(__file__).with_name("formats.json").read_bytes(), type=_Described)
+FORMATS: Final = _DESCRIBED.formats
 """Formats by the name for `--format`; the first is the default."""
-
-FLEET_FORMATS: Final = {
-    "text": "usher.audit.reports.fleet_report:write_text",
-    "json": "usher.audit.reports.json_document:write",
-    "csv": "usher.audit.reports.data_tables:write",
-    "html": "usher.audit.reports.fleet_report:write_page",
-}
-"""The function of each format of the merged audits of a fleet, by the name that `--format` takes; the first is the
-default: `write(fleet: Fleet, stream: TextIO, /)`."""
+FLEET_FORMATS: Final = _DESCRIBED.fleet
+"""The function of each format of the merged audits of a fleet: `write(fleet: Fleet, stream: TextIO, /)`."""
 
 
 def format_names(*, audits: bool) -> tuple[str, ...]:
@@ -303,6 +244,28 @@ class Reporting(Struct, frozen=True, kw_only=True):
     quiet: bool
     policy: main.Policy
 
+    @staticmethod
+    def of_options(values: dict[str, Any]) -> "Reporting":
+        found = Reporting(
+            targets=_targets(values.pop("formats"), values.pop("output")),
+            color=values.pop("color"),
+            quiet=values.pop("quiet"),
+            policy=main.Policy(
+                fail_on=main.FailOn(values.pop("fail_on")),
+                profile=main.PROFILES[values.pop("profile")],
+                require_match=values.pop("require_match"),
+            ),
+        )
+        try:
+            check_places(found.targets)
+        except errors.InputError as error:
+            raise found.failure(error) from error
+        return found
+
+    def failure(self, error: errors.UsherError) -> main.CommandFailed:
+        """The end of the command that an error of usher has, with the code that --exit-codes gives it."""
+        return main.CommandFailed(str(error), code=self.policy.profile.failed)
+
     def finish(self, found: findings.Report, *, allow_unknown: bool = True, audit: object | None = None) -> int:
         """Writes the reports, and returns the exit code.
 
@@ -360,40 +323,13 @@ class _Format(click.ParamType[Target]):
         return [CompletionItem(name, help=FORMATS[name].reader) for name in self._names if name.startswith(incomplete)]
 
 
-def reporting_options(*, fail_on: main.FailOn, audits: bool = False) -> Callable[[Command], Command]:
-    """Adds the options to a command, which gets them as `reporting`; `fail_on` is the default of --fail-on.
-
-    With `audits` the user may also ask for the formats of audit documents. An error of usher ends the command with the
-    code that --exit-codes gives it.
-    """
-
-    def decorate(command: Command) -> Command:
-        @functools.wraps(command)
-        def run(*arguments: object, **parameters: Any) -> object:  # noqa: ANN401 - click passes values of all options
-            reporting = _pop_report_options(parameters)
-            try:
-                check_places(reporting.targets)
-                return command(*arguments, reporting=reporting, **parameters)
-            except errors.UsherError as error:
-                raise main.CommandFailed(str(error), code=reporting.policy.profile.failed) from error
-
-        return with_options(run, *_report_options(audits=audits), *_exit_options(fail_on))
-
-    return decorate
+RUN_FORMAT: Final = _Format(audits=False)
+AUDIT_FORMAT: Final = _Format(audits=True)
 
 
-def _pop_report_options(parameters: dict[str, Any]) -> Reporting:
-    """The options of this module, which are removed from the parameters."""
-    return Reporting(
-        targets=_targets(parameters.pop("formats"), parameters.pop("output")),
-        color=parameters.pop("color"),
-        quiet=parameters.pop("quiet"),
-        policy=main.Policy(
-            fail_on=main.FailOn(parameters.pop("fail_on")),
-            profile=main.PROFILES[parameters.pop("profile")],
-            require_match=parameters.pop("require_match"),
-        ),
-    )
+def readers(*, audits: bool) -> str:
+    """The formats of a command, each with its reader."""
+    return ", ".join(f"{name} for {FORMATS[name].reader}" for name in format_names(audits=audits))
 
 
 def _targets(formats: tuple[Target, ...], file: Path | None) -> tuple[Target, ...]:
@@ -417,65 +353,6 @@ def _targets(formats: tuple[Target, ...], file: Path | None) -> tuple[Target, ..
     if twice is not None:
         raise click.UsageError(f"two reports cannot be written to one file: {twice.path}")
     return targets
-
-
-def _report_options(*, audits: bool) -> tuple[Option, ...]:
-    """The options for the formats, the places and the look of reports."""
-    readers = ", ".join(f"{name} for {FORMATS[name].reader}" for name in format_names(audits=audits))
-    return (
-        click.option(
-            "--format",
-            "formats",
-            type=_Format(audits=audits),
-            multiple=True,
-            help=f"NAME writes the report to standard output, NAME=FILE to a file. Repeatable. Default: {_DEFAULT}. "
-            f"Formats: {readers}.",
-        ),
-        click.option(
-            "--color",
-            type=click.Choice(["auto", "always", "never"]),
-            default="auto",
-            show_default=True,
-            help="auto writes colours on a terminal, unless NO_COLOR is set.",
-        ),
-        click.option(
-            "--output",
-            type=click.Path(dir_okay=False, path_type=Path),
-            metavar="FILE",
-            help="Write the report to this file, which is replaced only when the report is complete.",
-        ),
-        click.option(
-            "--quiet",
-            "-q",
-            is_flag=True,
-            help="Write findings alone: text has neither notes nor numbers, and standard error no warnings.",
-        ),
-    )
-
-
-def _exit_options(fail_on: main.FailOn) -> tuple[Option, ...]:
-    return (
-        click.option(
-            "--fail-on",
-            type=click.Choice([each.value for each in main.FailOn]),
-            default=fail_on.value,
-            show_default=True,
-            help="End with exit code 1 for findings with this outcome or a worse one; never for no finding.",
-        ),
-        click.option(
-            "--require-match",
-            is_flag=True,
-            help="End as failed (exit code 2) if usher judged no workload: no object makes pods, or all are exempt.",
-        ),
-        click.option(
-            "--exit-codes",
-            "profile",
-            type=click.Choice(list(main.PROFILES)),
-            default=next(iter(main.PROFILES)),
-            show_default=True,
-            help="Exit codes as the named tool has them, for pipelines that were written for it.",
-        ),
-    )
 
 
 Watch = Callable[[str, int, int], None]

@@ -75,26 +75,7 @@ def policies() -> None:
     """List and explain the checks and mutations; write your own checks; build and verify policies of Gatekeeper."""
 
 
-@policies.command(
-    name="list",
-    epilog="""\b
-Examples:
-  usher policies list --category isolation
-  usher policies list --outcome deny --severity critical
-  usher policies list --search taint""",
-)
-@inputs.config_option
-@click.option("--category", metavar="NAME", help="Only this category, for example isolation or queueing.")
-@click.option("--severity", type=click.Choice(["critical", "high", "medium", "low"]), help="Only this severity.")
-@click.option(
-    "--outcome",
-    type=click.Choice(["deny", "warn", "audit", "off", "apply"]),
-    help="Only those with this outcome somewhere.",
-)
-@click.option("--search", metavar="TEXT", help="Only those with this text in code, name or title.")
-@inputs.choice_options
-@given_policies.options
-@inputs.format_option
+@inputs.command("policies list", group=policies)
 def list_command(
     *,
     config: Path | None,
@@ -106,11 +87,6 @@ def list_command(
     policies: given_policies.PolicyOptions,
     format_name: str,
 ) -> None:
-    """List the checks and mutations by category, with their outcome under the configuration, and what decides that.
-
-    That is the preset, a rule of usher.yaml, or an option: --select, --ignore and --preset work as in `usher check`.
-    With --policies, your own checks are among them.
-    """
     from usher.check.formats import rule_pages
 
     own = policies.own_alone()
@@ -168,11 +144,7 @@ def _write_table(entries: list[tuple[catalogue.Entry, str]], whys: Mapping[str, 
     lines.write(f"{on} of {len(words)} checks are on; each says in brackets what decides.")
 
 
-@policies.command()
-@click.argument("code_or_name")
-@inputs.config_option
-@given_policies.options
-@inputs.format_option
+@inputs.command("policies show", group=policies)
 def show(
     *,
     code_or_name: str,
@@ -180,35 +152,12 @@ def show(
     policies: given_policies.PolicyOptions,
     format_name: str,
 ) -> None:
-    """Explain one check or mutation, by its code (USH103) or name."""
     own = policies.own_alone()
     explain(code_or_name, config=config, format_name=format_name, own=own)
 
 
-@policies.command(
-    epilog="""\b
-Examples:
-  usher policies new gpus_per_team --policies checks --code ACME101   a check of your own
-  usher policies new cost gpus_in_sandboxes                           a check of gpu-usher, in a checkout"""
-)
-@click.argument("names", nargs=-1, required=True, metavar="[CATEGORY] NAME")
-@click.option(
-    "--policies",
-    "directory",
-    type=click.Path(path_type=Path),
-    default=Path("policies"),
-    show_default=True,
-    help="Directory with your own checks, or folder of the policies in a checkout of gpu-usher.",
-)
-@click.option(
-    "--code", default="", help="Code of your own check: a prefix of your site and a number. Default: the next free one."
-)
+@inputs.command("policies new", group=policies)
 def new(*, names: tuple[str, ...], directory: Path, code: str) -> None:
-    """Begin a check: make its folder with a rule, a test and examples that already work.
-
-    NAME begins a check of your own (docs/own-checks.md). CATEGORY NAME begins a check of gpu-usher in a checkout, with
-    the next free code of its category (docs/writing-checks.md).
-    """
     if len(names) > 2:
         raise click.UsageError("give NAME for a check of your own, or CATEGORY NAME for a check of gpu-usher")
     if len(names) == 1:
@@ -230,10 +179,8 @@ def _begin(category: str, name: str, *, directory: Path) -> None:
     click.echo(f"{code}: {folder}\nNext: write the rule and its examples, then scripts/rego {category}/{name}")
 
 
-@policies.command(name="next-code")
-@click.argument("category")
+@inputs.command("policies next-code", group=policies)
 def next_code(*, category: str) -> None:
-    """Print the next free code of a category."""
     click.echo(folders.next_code(category, catalogue.load().catalogue.checks.values()))
 
 
@@ -290,12 +237,8 @@ def _page(entry: catalogue.Entry, config: models.Config) -> Iterator[str]:
         yield from (f"  {link.ref}  {link.description}".rstrip() for link in entry.links)
 
 
-@policies.command()
+@inputs.command("policies compile", group=policies)
 def compile() -> None:  # noqa: A001 - the name of the command
-    """Compile the policies to machine code, for images.
-
-    A server then starts at once. It compiles them itself if another wasmtime or processor made the file.
-    """
     from usher.policy import assembly
 
     click.echo(assembly.compile_ahead())

@@ -115,62 +115,29 @@ def portal() -> None:
     """
 
 
-_options = inputs.options_as_value(
-    "asking",
-    Asking,
-    click.option("--url", default="", help="Base URL of the portal, instead of `kubectl port-forward`."),
-    click.option("--ca-file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Its CA (PEM)."),
-    inputs.server_namespace_option,
-    inputs.cluster_options,
-    inputs.format_option,
-)
-_file_option = click.option(
-    "-f",
-    "--file",
-    required=True,
-    metavar="FILE",
-    shell_complete=inputs.complete_files,
-    help="Manifests; - for standard input.",
-)
-
-
-@portal.command()
-@_file_option
-@inputs.namespace_option
-@_options
+@inputs.command("portal evaluate", group=portal)
 @click.pass_context
 def evaluate(context: click.Context, *, file: str, namespace: str, asking: Asking) -> None:
-    """Show what usher would decide about the objects of a file."""
     found = _send_question(asking, "POST", f"/evaluate?namespace={quote(namespace)}", body=_content(file))
     _print_answer(asking, found, _decisions)
     if found["summary"]["findings"].get("deny"):
         context.exit(main.FINDINGS)
 
 
-@portal.command()
-@_file_option
-@inputs.namespace_option
-@_options
+@inputs.command("portal queue", group=portal)
 def queue(*, file: str, namespace: str, asking: Asking) -> None:
-    """Show when the workloads of a file could start, and what limits them."""
     _print_answer(
         asking, _send_question(asking, "POST", f"/queue?namespace={quote(namespace)}", body=_content(file)), _outlooks
     )
 
 
-@portal.command()
-@click.argument("code_or_name")
-@_options
+@inputs.command("portal explain", group=portal)
 def explain(*, code_or_name: str, asking: Asking) -> None:
-    """Explain one check or mutation, as the server has it."""
     _print_answer(asking, _send_question(asking, "GET", f"/explain/{quote(code_or_name, safe='')}"), _page)
 
 
-@portal.command()
-@click.argument("name", default="")
-@_options
+@inputs.command("portal quota", group=portal)
 def quota(*, name: str, asking: Asking) -> None:
-    """Show the GPUQuotas, or one of them, with the amounts in use."""
     found = _send_question(asking, "GET", f"/quotas/{quote(name, safe='')}" if name else "/quotas")
     _print_answer(asking, [found] if name else found, _quotas)
 

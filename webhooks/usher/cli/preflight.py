@@ -110,22 +110,7 @@ def _lines(cluster: str, preset: str, points: Sequence[Point], denied: Sequence[
     yield f"{wording.count(count, 'point')} for attention, {unknown} not known"
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  usher preflight --config usher.yaml
-  usher preflight --format json | jq '.denied[]'
-
-\b
-Exit codes:
-  0  nothing needs attention
-  1  a point needs attention
-  2  something could not be found out, or the cluster could not be read"""
-)
-@inputs.config_option
-@inputs.cluster_options
-@inputs.server_namespace_options
-@inputs.format_option
+@inputs.command("preflight")
 @click.pass_context
 def preflight(
     context: click.Context,
@@ -136,12 +121,6 @@ def preflight(
     server_namespace: str,
     format_name: str,
 ) -> None:
-    """Look at a live cluster before usher enforces anything in it. It changes nothing.
-
-    It says what the preset of usher.yaml would deny of the workloads that are there, and whose they are; with the
-    preset observe, what recommended would deny. It looks at usher's server, webhooks and certificates, and at webhooks
-    of others whose timeouts add up, or that fail closed on what they need to come back.
-    """
     from usher.check import cluster_objects as workloads
     from usher.check import findings, judging, runner
     from usher.cluster import connection, recording

@@ -23,36 +23,7 @@ from usher.cluster.facts.store import Store
 from usher.policy.evaluator import Evaluator
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  usher queue job.yaml --facts cluster.json.gz   use a snapshot, see `usher snapshot`
-  usher queue job.yaml --facts live              use the cluster of the current context, as it is now
-  usher queue job.yaml --context prod            use another cluster
-  usher queue job.yaml --facts manager.json.gz --also asia=asia.json.gz --also eu=eu.json.gz
-  helm template chart/ | usher queue - --facts live -n ml-research
-
-\b
-Exit codes:
-  0  every workload can start, now or later
-  1  a workload can never start
-  2  an answer is unknown (--allow-unknown accepts that), or an input could not be read"""
-)
-@click.argument("file", shell_complete=inputs.complete_files)
-@inputs.config_option
-@inputs.facts_option
-@inputs.cluster_options
-@inputs.old_live_option
-@click.option(
-    "--also",
-    multiple=True,
-    metavar="NAME=FACTS",
-    help="Answer for another cluster too, by a file of `usher snapshot` or a folder of manifests. Can be repeated.",
-)
-@inputs.namespace_option
-@inputs.as_written_option
-@click.option("--allow-unknown", is_flag=True, help="Accept workloads whose answer is unknown.")
-@inputs.format_option
+@inputs.command("queue")
 @click.pass_context
 def queue(
     context: click.Context,
@@ -68,13 +39,6 @@ def queue(
     allow_unknown: bool,
     format_name: str,
 ) -> None:
-    """Show whether the workloads in FILE (- for standard input) can start, and what limits them.
-
-    For the queue of Kueue or Volcano, each quota, the priority and the nodes: how much the workload needs, how much
-    there is at most, how much is free now, and what would make it fit. usher adds to a workload what the mutating
-    webhook would add. --kubeconfig and --context imply --facts live. Without facts, the queues and quotas in the folder
-    of FILE count. --also answers for other clusters, for example the workers of MultiKueue.
-    """
     given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name, also=REPORTED)
     around = None if given is not None or inputs.NONE in facts else _around(file, namespace=namespace)
     if given is None and around is None:

@@ -290,7 +290,10 @@ def _content(file: Path, most: int) -> bytes:
         raise errors.InputError(f"{file}: cannot be read: {reason.lower()}") from None
 
 
-_OLD_ENDINGS: Final = {"denied": FailOn.DENY.value, "warned": FailOn.WARN.value, "any": FailOn.AUDIT.value}
+FAILING: Final = inputs.OldValues(
+    [each.value for each in FailOn],
+    old={"denied": FailOn.DENY.value, "warned": FailOn.WARN.value, "any": FailOn.AUDIT.value},
+)
 
 
 def _only_namespace(context: click.Context, in_namespace: str, namespace: str, api: Api | None) -> str:
@@ -305,87 +308,7 @@ def _only_namespace(context: click.Context, in_namespace: str, namespace: str, a
     return namespace
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  usher replay jobs/ --against new.yaml            what would change in CI
-  usher replay reviews.jsonl --against new.yaml    for reviews that `usher serve --record` wrote
-  usher replay --facts live --against new.yaml     for the workloads of the current cluster
-  usher replay jobs/ --against policies/           with other policies
-  usher replay jobs/ --save before.json            save the verdicts of this version,
-  usher replay jobs/ --before before.json          and compare with another one
-  usher replay jobs/ --against new.yaml --format markdown --output comment.md
-
-\b
-Exit codes:
-  0  nothing is newly denied
-  1  something is newly denied, or --fail-on names it
-  2  an input or object could not be judged, also on one side alone (--allow-unknown accepts the latter)"""
-)
-@click.argument("paths", nargs=-1, metavar="[PATH...]")
-@inputs.config_option
-@click.option(
-    "--before",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The old side: verdicts that --save wrote, instead of judging by --config.",
-)
-@click.option(
-    "--against",
-    type=click.Path(path_type=Path),
-    metavar="NEW",
-    help="The new side: a usher.yaml, a directory of built policies, or verdicts that --save wrote. "
-    "With --before: --config, unless given.",
-)
-@click.option(
-    "--against-policies",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Built policies of the new side, beside a usher.yaml.",
-)
-@click.option(
-    "--save",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the verdicts of --config, for another version of usher to compare with.",
-)
-@inputs.facts_option
-@inputs.cluster_options
-@inputs.old_live_option
-@inputs.namespace_option
-@inputs.in_namespace_option
-@click.option(
-    "--fail-on",
-    type=inputs.OldValues([each.value for each in FailOn], old=_OLD_ENDINGS),
-    default=FailOn.DENY.value,
-    show_default=True,
-    help="End with exit code 1 for newly denied objects, with warn also for newly warned ones, with audit for any "
-    "difference; with never for no difference.",
-)
-@click.option(
-    "--policies",
-    multiple=True,
-    metavar="PATH",
-    help="Your own checks, which both sides have: a directory, or a bundle of `usher policies build`. Repeatable. "
-    "Policies of Gatekeeper are refused, because usher.yaml changes nothing of what they find.",
-)
-@given_policies.opa_option
-@click.option("--allow-unknown", is_flag=True, help="Accept objects that only one side could evaluate.")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json", "markdown"]),
-    default="text",
-    show_default=True,
-    help="text for people, json for programs, markdown for comments on pull requests.",
-)
-@click.option(
-    "--output",
-    "output_file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the report to this file, which is replaced only when the report is complete.",
-)
+@inputs.command("replay")
 @click.pass_context
 def replay(
     context: click.Context,
@@ -408,12 +331,6 @@ def replay(
     format_name: str,
     output_file: Path | None,
 ) -> None:
-    """Show what a change would newly deny, and no longer deny, in objects, pods and GPUs.
-
-    PATH is a manifest or a directory, as for `usher check`; a record of reviews, that `usher serve --record` wrote; or
-    - for standard input. With --facts live and without a PATH, it is about the workloads of the cluster. Both sides
-    judge the same objects with the same facts.
-    """
     live = inputs.are_live(facts, kubeconfig=kubeconfig, context_name=context_name)
     pair = pair_of_sides(config=config, before=before, against=against, policies=against_policies, save=save)
     if not paths and not live and pair.rules:

@@ -1,6 +1,5 @@
 """`usher report`: merges and shows finished audits; and the options of `usher audit` for their shards and fleets."""
 
-import functools
 import io
 import os
 import pkgutil
@@ -31,8 +30,7 @@ from usher.audit.store.shards import (
     read_clusters,
 )
 from usher.check.formats import wording
-from usher.cli import output
-from usher.cli.inputs import Command, with_options
+from usher.cli import inputs, output
 from usher.cli.output import FLEET_FORMATS, Reporting
 from usher.cluster.api import Lists
 
@@ -49,48 +47,7 @@ def report() -> None:
     """Make reports of audits that are written already."""
 
 
-@report.command(
-    epilog="""\b
-Examples:
-  usher report merge audits/             the parts below a folder, as text
-  usher report merge s3://audits/prod/run-1 --output fleet.html
-  usher report merge audits/ --earlier last-week.json --output fleet.json
-
-\b
-Exit codes:
-  0  the report is written; it says which clusters and shards are missing
-  2  a folder cannot be read, or has no usable part; or --require-complete, and something is missing"""
-)
-@click.argument("folders", nargs=-1, required=True, metavar="FOLDER|URL...")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(list(FLEET_FORMATS)),
-    help=f"Default: by the ending of --output, else {next(iter(FLEET_FORMATS))}.",
-)
-@click.option(
-    "--output",
-    "file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the report to this file, which is replaced only when the report is complete.",
-)
-@click.option(
-    "--earlier",
-    multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="A JSON document of an earlier merge, for the trend. Repeatable.",
-)
-@click.option("--require-complete", is_flag=True, help="End with exit code 2 if a cluster or a shard is not complete.")
-@click.option(
-    "--memory",
-    type=click.IntRange(64, 1 << 20),
-    default=512,
-    show_default=True,
-    metavar="MB",
-    help="Memory of the database of the merge; beyond that it uses the folder for temporary files.",
-)
+@inputs.command("report merge", group=report)
 def merge(
     *,
     folders: tuple[str, ...],
@@ -100,11 +57,6 @@ def merge(
     require_complete: bool,
     memory: int,
 ) -> None:
-    """Merge audits of clusters, or of the shards of large ones, to one report.
-
-    It reads what `usher audit --output-dir` has written below each FOLDER or URL. Of each cluster the newest parts
-    count. Object stores (s3://, gs://, abfs://) need their library, and credentials from the environment.
-    """
     from usher.audit.store import fleet_merge
 
     name = format_name or _by_ending(file)
@@ -179,6 +131,37 @@ class Sharding(Struct, frozen=True, kw_only=True):
     """The cluster of --clusters that the index names; its shard is the whole cluster."""
     listed: tuple[str, ...] = ()
     """The names of all of --clusters, in the order of the file."""
+
+    @staticmethod
+    def of_options(values: dict[str, Any]) -> "Sharding | None":
+        """None without --output-dir.
+
+        Raises:
+            UsageError: an option needs another one.
+            InputError: an option has a wrong value.
+        """
+        names = ("shard", "shards", "output_dir", "clusters", "again")
+        shard, shards, output_dir, clusters, again = (values.pop(name) for name in names)
+        if output_dir is None:
+            given = next((name for name, value in (("--shard", shard), ("--shards", shards), ("--clusters", clusters),
+                                                   ("--again", again)) if value), None)  # fmt: skip
+            if given:
+                raise click.UsageError(f"{given} needs --output-dir, the folder for the parts of all shards")
+            return None
+        chosen = _shard(shard, shards)
+        cluster, listed = None, tuple[str, ...]()
+        if clusters is not None:
+            found = read_clusters(clusters)
+            if chosen.of != len(found):
+                raise click.UsageError(
+                    f"{clusters} has {len(found):,} clusters, one for each shard; write --shards {len(found)}, "
+                    f"or --shard INDEX/{len(found)}"
+                )
+            listed = tuple(each.name for each in found)
+            cluster, chosen = found[chosen.index], Shard()
+        return Sharding(
+            shard=chosen, store=part_stores.store_at(output_dir), again=again, cluster=cluster, listed=listed
+        )
 
     def connection(self, kubeconfig: Path | None, context: str | None) -> tuple[Path | None, str | None]:
         """The kubeconfig and the context to use: those of --clusters, if given.
@@ -284,69 +267,6 @@ def without_text(reporting: Reporting) -> Reporting:
     """The reports to write beside a part: without the text report that is only the default."""
     targets = tuple(each for each in reporting.targets if each.path is not None or each.format_name != "text")
     return replace(reporting, targets=targets)
-
-
-def sharding_options(command: Command) -> Command:
-    """Adds the options to a command, which gets them as `sharding`; None without --output-dir."""
-
-    @functools.wraps(command)
-    def run(*arguments: object, **parameters: Any) -> object:  # noqa: ANN401 - click passes values of all options
-        names = ("shard", "shards", "output_dir", "clusters", "again")
-        sharding = _sharding_from_options(**{name: parameters.pop(name) for name in names})
-        return command(*arguments, sharding=sharding, **parameters)
-
-    return with_options(
-        run,
-        click.option(
-            "--output-dir",
-            metavar="FOLDER|URL",
-            help="Write a part for `usher report merge` into this folder, as Parquet with a record.",
-        ),
-        click.option(
-            "--shard",
-            metavar="INDEX/NUMBER",
-            help="Audit the namespaces of one shard of several, like 0/10 for the first of ten.",
-        ),
-        click.option(
-            "--shards", type=click.IntRange(1, 10_000), help=f"As --shard, with the index of ${INDEX_VARIABLE}."
-        ),
-        click.option(
-            "--clusters",
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            metavar="FILE",
-            help="A list of clusters (name, context, kubeconfig); the index of the shard says which one to audit.",
-        ),
-        click.option("--again", is_flag=True, help="Audit a part again that is complete in --output-dir."),
-    )
-
-
-def _sharding_from_options(
-    *, shard: str | None, shards: int | None, output_dir: str | None, clusters: Path | None, again: bool
-) -> Sharding | None:
-    """The values of the options.
-
-    Raises:
-        UsageError: an option needs another one.
-        InputError: an option has a wrong value.
-    """
-    if output_dir is None:
-        given = next((name for name, value in (("--shard", shard), ("--shards", shards), ("--clusters", clusters),
-                                               ("--again", again)) if value), None)  # fmt: skip
-        if given:
-            raise click.UsageError(f"{given} needs --output-dir, the folder for the parts of all shards")
-        return None
-    chosen = _shard(shard, shards)
-    cluster, listed = None, tuple[str, ...]()
-    if clusters is not None:
-        found = read_clusters(clusters)
-        if chosen.of != len(found):
-            raise click.UsageError(
-                f"{clusters} has {len(found):,} clusters, one for each shard; write --shards {len(found)}, "
-                f"or --shard INDEX/{len(found)}"
-            )
-        listed = tuple(each.name for each in found)
-        cluster, chosen = found[chosen.index], Shard()
-    return Sharding(shard=chosen, store=part_stores.store_at(output_dir), again=again, cluster=cluster, listed=listed)
 
 
 def _shard(shard: str | None, shards: int | None) -> Shard:

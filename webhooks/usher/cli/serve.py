@@ -67,58 +67,6 @@ class CertificateOptions(Struct, frozen=True, kw_only=True):
         return frozenset(self.client_names if self.client_ca is not None else ())
 
 
-certificate_options = inputs.options_as_value(
-    "certificate",
-    CertificateOptions,
-    click.option(
-        "--certificates",
-        "certificates_mode",
-        type=click.Choice(["self-managed", "files"]),
-        default=None,
-        help="Keep a CA and a certificate in a Secret, or read files [default: self-managed in a pod with a service "
-        "account, unless --certificate is given].",
-    ),
-    click.option("--certificate", type=click.Path(path_type=Path), help="Serving certificate (PEM)."),
-    click.option("--key", type=click.Path(path_type=Path), help="Its private key (PEM)."),
-    click.option(
-        "--certificate-secret",
-        metavar="[NAMESPACE/]NAME",
-        default=SECRET,
-        show_default=True,
-        help="Secret of self-managed certificates, in the namespace of the server.",
-    ),
-    click.option(
-        "--certificate-name",
-        "certificate_names",
-        metavar="NAME",
-        multiple=True,
-        help="DNS name or IP address that the certificate must have, repeatable [default: with self-managed those of "
-        "the Service gpu-usher].",
-    ),
-    click.option(
-        "--webhook-configurations",
-        metavar="NAME",
-        default=NAME,
-        show_default=True,
-        help="Webhook configurations whose caBundle is kept right.",
-    ),
-    click.option(
-        "--client-ca",
-        type=click.Path(path_type=Path),
-        help="Refuse clients without a certificate of a CA in this file (PEM).",
-    ),
-    click.option(
-        "--client-name",
-        "client_names",
-        metavar="NAME",
-        multiple=True,
-        default=("kube-apiserver",),
-        show_default=True,
-        help="Common name that the certificate of a client must have, repeatable; with --client-ca.",
-    ),
-)
-
-
 def certificate_source(chosen: CertificateOptions, connect: Connect) -> Callable[[], CertificateSource]:
     """Returns a function that makes the source of the certificate.
 
@@ -268,39 +216,6 @@ class RecordOptions(Struct, frozen=True, kw_only=True):
         return logs.RecordSettings(file=self.record_file, size=self.record_size * logs.MEBIBYTE, key=key)
 
 
-record_options = inputs.options_as_value(
-    "record",
-    RecordOptions,
-    click.option(
-        "--record",
-        "record_file",
-        type=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
-        help="Record the reviews of /validate for `usher replay`, without values of variables (docs/replay.md).",
-    ),
-    click.option(
-        "--record-size",
-        type=click.IntRange(1, 65_536),
-        default=64,
-        show_default=True,
-        metavar="MIB",
-        help="With --record: at this size FILE is renamed to FILE.1 and begun again.",
-    ),
-    click.option(
-        "--record-anonymised",
-        is_flag=True,
-        help="With --record: replace names of namespaces, objects, users and images by hashes.",
-    ),
-    click.option(
-        "--record-key",
-        type=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
-        help="With --record-anonymised: the key of the hashes, for equal hashes in all replicas [default: a new one "
-        "for each start].",
-    ),
-)
-
-
 def _key(file: Path) -> bytes:
     try:
         with file.open("rb") as stream:
@@ -384,26 +299,6 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
         return Events(self.connect(hurried=True), count=count)
 
 
-cluster_options = inputs.options_as_value(
-    "cluster",
-    ClusterOptions,
-    inputs.facts_option,
-    click.option(
-        "--live/--no-live",
-        default=None,
-        help="Watch the facts of the cluster, as --facts live does, or never [default: only in a pod with a service "
-        "account and without --facts].",
-    ),
-    inputs.cluster_options,
-    click.option(
-        "--events/--no-events",
-        default=True,
-        show_default=True,
-        help="With --facts live: write an Event on the controller whose pods are denied.",
-    ),
-)
-
-
 class PortOptions(Struct, frozen=True, kw_only=True):
     """The values of the options."""
 
@@ -433,51 +328,11 @@ def portal_application(access: Access) -> Portal:
     return lambda evaluator, count: server_portal.application(server_portal.Portal(evaluator, access, count))
 
 
-port_options = inputs.options_as_value(
-    "ports",
-    PortOptions,
-    click.option("--host", default=None, help="Address of the webhook port [default: 0.0.0.0; with --dev 127.0.0.1]."),
-    click.option(
-        "--port", default=8443, show_default=True, type=click.IntRange(0, 65535), help="The webhook port (TLS)."
-    ),
-    click.option("--admin-host", default=None, help="Address of the admin port [default: the one of --host]."),
-    click.option(
-        "--admin-port",
-        default=8080,
-        show_default=True,
-        type=click.IntRange(0, 65535),
-        help="Probes and metrics (HTTP).",
-    ),
-    click.option(
-        "--metrics-access",
-        type=click.Choice(["open", "token"]),
-        default="open",
-        show_default=True,
-        help="Who may read the metrics: everybody, or with a token whose owner may `get` the URL /metrics in the "
-        "cluster. With token the admin port speaks TLS.",
-    ),
-    click.option(
-        "--portal/--no-portal",
-        default=False,
-        show_default=True,
-        help="Answer questions of clients with a token on the admin port, over TLS (docs/portal.md). Needs a cluster.",
-    ),
-)
-
 _OWN_DEADLINE = 0.25
 """Seconds for own checks of the site and one object: small reviews run in the event loop, where all others wait."""
 
 
-@click.command()
-@certificate_options
-@click.option("--dev", is_flag=True, help="Make a local CA and certificate in .usher/certs, and print requests to try.")
-@click.option("--config", "config_file", type=click.Path(path_type=Path), help="usher.yaml. Default: safe defaults.")
-@cluster_options
-@port_options
-@given_policies.bundle_options
-@record_options
-@inputs.engine_options
-@click.option("--reload-interval", default=10.0, hidden=True, help="Seconds between checks of the files.")
+@inputs.command("serve")
 def serve(
     *,
     certificate: CertificateOptions,
@@ -491,13 +346,6 @@ def serve(
     opa_url: str | None,
     reload_interval: float,
 ) -> None:
-    """Answer admission reviews over TLS: POST /mutate, /validate and /configuration.
-
-    \b
-    usher serve --dev                                  try it on this machine
-    usher serve                                        in a cluster, with a certificate that it makes and renews
-    usher serve --certificate tls.crt --key tls.key    with files that something else renews
-    """
     certified = certificate.certificates_mode == "self-managed"
     if dev:
         certificate = development_certificate(certificate)

@@ -250,47 +250,7 @@ class WorkloadRecord:
 _Taker = WorkloadRecord | ObjectFiles
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  usher snapshot -o cluster.json.gz            save the cluster of the current context
-  usher check jobs/ --facts cluster.json.gz    judge manifests for it, without access to it
-  usher snapshot -o cluster.json.gz --workloads workloads.jsonl    for usher replay
-  usher snapshot -o cluster.json.gz --objects objects/             for usher audit objects/ --facts cluster.json.gz
-
-\b
-Exit codes:
-  0  the snapshot is complete
-  2  some kinds could not be read; the file is written only with --partial"""
-)
-@click.option(
-    "-o",
-    "--output",
-    "file",
-    required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="The file to write.",
-)
-@click.option(
-    "--workloads",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Also write the workloads, for `usher replay` without access to the cluster, without values of variables.",
-)
-@click.option(
-    "--objects",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="Also write the objects that an audit reads into a new folder, for `usher audit FOLDER` without access to the "
-    "cluster, without values of variables.",
-)
-@inputs.cluster_options
-@click.option(
-    "--partial",
-    is_flag=True,
-    help="Write the file even if some kinds cannot be read.",
-)
+@inputs.command("snapshot")
 @click.pass_context
 def snapshot(
     context: click.Context,
@@ -302,14 +262,6 @@ def snapshot(
     context_name: str | None,
     partial: bool,
 ) -> None:
-    """Save the facts of a cluster that decisions rest on: queues, quotas, nodes, classes, runtimes.
-
-    The file holds no Secrets and no annotations. Of environment variables it keeps the values of a few known families,
-    like NCCL_*; of ConfigMaps only the one that configures Kueue. Equal clusters give equal files.
-
-    Workloads go to a file of their own, because they say more about the users of a cluster (docs/replay.md). So do the
-    objects for audits (docs/audit.md).
-    """
     from usher.check.formats import wording
     from usher.cluster import connection, recording
 

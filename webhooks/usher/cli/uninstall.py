@@ -9,23 +9,7 @@ from usher.install import installed_objects
 from usher.install.installed_objects import Api, Part
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  usher uninstall --dry-run        list what would go, in order
-  usher uninstall --yes            remove it without a question
-
-\b
-Exit codes:
-  0    it is gone, or was not there
-  2    an object could not be removed; the objects after it are still there
-  130  you said no"""
-)
-@inputs.cluster_options
-@inputs.server_namespace_options
-@click.option("--dry-run", is_flag=True, help="Only list what would go.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--with-quotas", is_flag=True, help="Also delete all GPUQuotas and their definition.")
+@inputs.command("uninstall")
 def uninstall(
     kubeconfig: Path | None,
     context_name: str | None,
@@ -35,10 +19,6 @@ def uninstall(
     yes: bool,
     with_quotas: bool,
 ) -> None:
-    """Remove the webhooks first, then the server, its roles and its namespaces.
-
-    GPUQuotas and their definition stay unless --with-quotas is given. Workloads are not touched.
-    """
     from usher.check.formats import wording
     from usher.cluster import connection
 

@@ -26,30 +26,8 @@ def workload() -> None:
     """Show what usher reads from a manifest."""
 
 
-@workload.command(
-    epilog="""\b
-Examples:
-  usher workload show job.yaml
-  kustomize build overlays/prod | usher workload show - --namespace ml-research
-  usher workload show job.yaml --format json | jq '.workloads[].totals'
-
-\b
-Exit codes:
-  0  the workloads are shown; parts of them may be unknown
-  2  an input could not be read, or no object in it makes pods"""
-)
-@click.argument("file", shell_complete=inputs.complete_files)
-@inputs.config_option
-@inputs.namespace_option
-@inputs.format_option
+@inputs.command("workload show", group=workload)
 def show(*, file: str, config: Path | None, namespace: str, format_name: str) -> None:
-    """Show the workloads in FILE (- for standard input) as the policies see them.
-
-    For each: its role, its pods and why there are so many, its accelerators by every route, its scheduler, its
-    containers, and the unknown parts with the reason. Objects in one file belong together: claims, runtimes and
-    autoscalers in it count for the workloads that refer to them. The JSON also holds `input`: exactly what the policies
-    see.
-    """
     from usher.check import sources
     from usher.check.formats import workload_reading
 
@@ -64,26 +42,8 @@ def show(*, file: str, config: Path | None, namespace: str, format_name: str) ->
     _report_left_out(batches, file, empty=not found)
 
 
-@workload.command(
-    name="test",
-    epilog="""\b
-Examples:
-  usher workload test kinds-test.yaml --config usher.yaml
-
-\b
-Exit codes:
-  0  usher reads every object as expected
-  1  an object has other pods, devices or unknown parts
-  2  an input could not be read""",
-)
-@click.argument("files", nargs=-1, required=True, shell_complete=inputs.complete_files)
-@inputs.config_option
+@inputs.command("workload test", group=workload)
 def compare(*, files: tuple[str, ...], config: Path | None) -> None:
-    """Compare what usher reads of objects with what you expect, for kinds that usher.yaml describes.
-
-    A document of FILES has an `object`, or a `file` with one, and `podSets` by name: `pods`, `most` if there may be
-    more, and `devices` of one pod. `unknown` lists the fields that usher cannot read.
-    """
     from usher.check.formats import workload_reading
 
     vocabulary = Vocabulary(inputs.load_config(inputs.find_config(config)).accelerators)
@@ -98,24 +58,8 @@ def compare(*, files: tuple[str, ...], config: Path | None) -> None:
     sys.exit(1 if wrong else 0)
 
 
-@workload.command(
-    epilog="""\b
-Examples:
-  usher workload describe karta.yaml > usher.yaml
-  usher workload describe my-object.yaml
-
-\b
-Exit codes:
-  0  the descriptions are printed
-  2  an input could not be read, or a description of it would be wrong"""
-)
-@click.argument("file", shell_complete=inputs.complete_files)
+@inputs.command("workload describe", group=workload)
 def describe(*, file: str) -> None:
-    """Print a description of the kinds in FILE, to begin with, for `workloads` of usher.yaml.
-
-    FILE has Workload-Map documents (Karta), which say where the pods of a kind stand, or objects of an unknown kind
-    that hold pod templates. The counts are the least: write how many pods the operator really makes.
-    """
     import yaml
 
     from usher.kinds.registry import problems

@@ -40,8 +40,9 @@ def test_a_table_without_rows_keeps_its_columns(tmp_path: Path) -> None:
 
     found = connection.read_parquet(str(tmp_path / "savings.parquet"))
 
-    assert found.columns == [each.name for each in data_tables.SAVINGS.columns]
-    assert [str(each) for each in found.types] == [each.type.value for each in data_tables.SAVINGS.columns]
+    table = next(each for each in data_tables.TABLES if each.name == "savings")
+    assert found.columns == [each.name for each in table.columns]
+    assert [str(each) for each in found.types] == [each.type.value for each in table.columns]
     connection.close()
 
 

@@ -4,17 +4,16 @@ A Deployment and a ReplicaSet have the condition ReplicaFailure while pods are r
 pkg/controller/deployment of Kubernetes). A StatefulSet makes a pod only after the pods before it are ready, unless its
 pods are made in parallel. A job whose status counts pods has made some, and waits before it makes a failed one again.
 
-Labels say the board of a node, the memory of a device, and how the node is paid for. Sources: NVIDIA/k8s-device-plugin
-docs/gpu-feature-discovery/README.md and internal/lm (product, memory in MiB, replicas, sharing strategy);
-ROCm/k8s-device-plugin cmd/k8s-node-labeller/README.md (amd.com/gpu.vram); Intel's rules for NFD
-(gpu.intel.com/product); GKE, AKS, EKS, Karpenter, CoreWeave and OCI: their tables of node labels.
+Labels of nodes say the board, the memory of a device, and how the node is paid for (node_labels.yaml).
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from sys import intern
 from typing import Final
 
+import msgspec
 from msgspec import Struct, structs
 
 from usher import model, paths
@@ -345,57 +344,21 @@ def _is_of_scheduler(condition: paths.Object) -> bool:
 
 Labels = Mapping[str, str]
 
-_PRODUCTS: Final = (
-    "amd.com/gpu.product-name",
-    "beta.amd.com/gpu.product-name",
-    "gpu.intel.com/product",
-    "gpu.nvidia.com/model",
-    "gpu.nvidia.com/class",
-    "cloud.google.com/gke-accelerator",
-    "cloud.google.com/gke-tpu-accelerator",
-    "karpenter.k8s.aws/instance-gpu-name",
-    "karpenter.azure.com/sku-gpu-name",
-    "karpenter.k8s.aws/instance-accelerator-name",
-    "k8s.amazonaws.com/accelerator",
-    "aws.amazon.com/neuron.instance-type",
-)
-"""Labels with the name of a board: those of operators before those of clouds. NVIDIA's own comes before all."""
 
-_MEBIBYTES: Final = ("nvidia.com/gpu.memory", "karpenter.k8s.aws/instance-gpu-memory")
-_GIBIBYTES: Final = ("gpu.nvidia.com/vram",)
-_WITH_UNIT: Final = ("amd.com/gpu.vram", "beta.amd.com/gpu.vram")
+class _NodeLabels(Struct, frozen=True, forbid_unknown_fields=True):
+    """The labels of node_labels.yaml."""
+
+    products: tuple[str, ...]
+    mebibytes: tuple[str, ...]
+    gibibytes: tuple[str, ...]
+    with_unit: tuple[str, ...]
+    payment: dict[str, dict[str, CapacityType]]
+    reserved: tuple[str, ...]
+    otherwise_on_demand: tuple[str, ...]
+
+
+_LABELS: Final = msgspec.yaml.decode(Path(__file__).with_name("node_labels.yaml").read_bytes(), type=_NodeLabels)
 _SIZE: Final = re.compile(r"(?P<number>[0-9]{1,7})(?P<unit>[MG])i?B?", re.ASCII)
-
-_NAMED_TYPES: Final[Mapping[str, Mapping[str, CapacityType]]] = {
-    "karpenter.sh/capacity-type": {
-        "on-demand": CapacityType.ON_DEMAND,
-        "spot": CapacityType.SPOT,
-        "reserved": CapacityType.RESERVED,
-    },
-    "eks.amazonaws.com/capacityType": {
-        "ON_DEMAND": CapacityType.ON_DEMAND,
-        "SPOT": CapacityType.SPOT,
-        "CAPACITY_BLOCK": CapacityType.RESERVED,
-    },
-    "cloud.google.com/gke-provisioning": {
-        "standard": CapacityType.ON_DEMAND,
-        "spot": CapacityType.SPOT,
-        "preemptible": CapacityType.SPOT,
-        "reservation": CapacityType.RESERVED,
-    },
-    "cloud.google.com/gke-spot": {"true": CapacityType.SPOT},
-    "cloud.google.com/gke-preemptible": {"true": CapacityType.SPOT},
-    "kubernetes.azure.com/scalesetpriority": {"spot": CapacityType.SPOT, "regular": CapacityType.ON_DEMAND},
-    "oci.oraclecloud.com/oke-is-preemptible": {"true": CapacityType.SPOT},
-    "node.kubernetes.io/lifecycle": {"spot": CapacityType.SPOT, "on-demand": CapacityType.ON_DEMAND},
-}
-"""Labels whose values name the payment type. The first label of a node with a known value decides."""
-
-_RESERVED: Final = ("cloud.google.com/reservation-name", "node.coreweave.cloud/reserved")
-"""Labels that mark a reserved node with any value except `false`."""
-
-_OTHERWISE_ON_DEMAND: Final = ("cloud.google.com/gke-nodepool", "kubernetes.azure.com/agentpool")
-"""Labels of clouds that mark every node that is not on demand. Their other nodes are on demand."""
 
 
 def read_product(labels: Labels) -> str:
@@ -403,7 +366,7 @@ def read_product(labels: Labels) -> str:
     found = labels.get(boards.PRODUCT_LABEL, "")
     if found:
         return found.removesuffix("-SHARED").partition("-MIG-")[0]
-    return next((labels[key] for key in _PRODUCTS if labels.get(key)), "")
+    return next((labels[key] for key in _LABELS.products if labels.get(key)), "")
 
 
 def read_memory(labels: Labels) -> int | None:
@@ -412,12 +375,12 @@ def read_memory(labels: Labels) -> int | None:
 
 
 def _memories(labels: Labels) -> Iterator[int]:
-    for keys, unit in ((_MEBIBYTES, MIB), (_GIBIBYTES, GIB)):
+    for keys, unit in ((_LABELS.mebibytes, MIB), (_LABELS.gibibytes, GIB)):
         for key in keys:
             number = _whole_number(labels.get(key, ""))
             if number:
                 yield number * unit
-    for key in _WITH_UNIT:
+    for key in _LABELS.with_unit:
         match = _SIZE.fullmatch(labels.get(key, ""))
         if match is not None and int(match["number"]):
             yield int(match["number"]) * (GIB if match["unit"] == "G" else MIB)
@@ -425,12 +388,12 @@ def _memories(labels: Labels) -> Iterator[int]:
 
 def read_capacity_type(labels: Labels) -> CapacityType:
     """The payment type of the node."""
-    if any(labels.get(key, "false") != "false" for key in _RESERVED):
+    if any(labels.get(key, "false") != "false" for key in _LABELS.reserved):
         return CapacityType.RESERVED
-    for key, values in _NAMED_TYPES.items():
+    for key, values in _LABELS.payment.items():
         if labels.get(key) in values:
             return values[labels[key]]
-    return CapacityType.ON_DEMAND if any(key in labels for key in _OTHERWISE_ON_DEMAND) else CapacityType.UNKNOWN
+    return CapacityType.ON_DEMAND if any(key in labels for key in _LABELS.otherwise_on_demand) else CapacityType.UNKNOWN
 
 
 def read_shared_by(labels: Labels) -> int:

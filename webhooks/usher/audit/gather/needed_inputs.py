@@ -1,14 +1,16 @@
 """The kinds that an audit reads beside workloads, nodes and pods, and the needs of each number of its document.
 
-The first table has each kind with the fields that are kept of it; the role of auditors allows these kinds too. The
-second says of each number what has to be read for it: the number is null where that is missing, and never 0. A number
-that is added to `Summary`, `AcceleratorEntry`, `Group` or `Audit` gets its needs here. A test holds the tables
-complete.
+needed_inputs.yaml describes both. A number that is added to `Summary`, `AcceleratorEntry`, `Group` or `Audit` gets its
+needs there. A test holds the table complete.
 """
 
 from collections.abc import Collection, Mapping
 from enum import Enum, auto
+from pathlib import Path
 from typing import Final, TypeVar
+
+import msgspec
+from msgspec import Struct
 
 from usher import paths
 from usher.audit.document import AcceleratorEntry, Audit, Group, Summary
@@ -32,11 +34,26 @@ class Wanted(FactKind, frozen=True, kw_only=True):
             raise ValueError("an audit never reads Secrets")
 
 
-def _daemon_set(value: paths.Object) -> paths.Object:
+class _Kind(Struct, frozen=True, forbid_unknown_fields=True):
+    """A kind as needed_inputs.yaml describes it."""
+
+    kind: str
+    versions: tuple[str, ...]
+    keep: tuple[str, ...] = ()
+
+
+class _Described(Struct, frozen=True, forbid_unknown_fields=True):
+    kinds: dict[str, _Kind]
+    needs: dict[str, dict[str, tuple[str, ...]]]
+
+
+_DESCRIBED: Final = msgspec.yaml.decode(Path(__file__).with_name("needed_inputs.yaml").read_bytes(), type=_Described)
+
+
+def _with_containers(value: paths.Object, kept: paths.Object) -> paths.Object:
     """A DaemonSet with only the names and images of its containers and one annotation of its pods. Other fields may be
     secret.
     """
-    kept = _DAEMON_SET_FIELDS(value)
     template = fields.at(kept, "/spec/template")
     scrape = fields.strings(value, "/spec/template/metadata/annotations").get(_SCRAPE)
     if isinstance(template, dict) and scrape is not None:
@@ -50,19 +67,8 @@ def _daemon_set(value: paths.Object) -> paths.Object:
     return kept
 
 
-_DAEMON_SET_FIELDS: Final = keeping(
-    "/spec/template/spec/tolerations",
-    "/spec/template/spec/nodeSelector",
-    "/spec/template/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution",
-    "/status/desiredNumberScheduled",
-    "/status/numberReady",
-)
-_SCRAPE: Final = "prometheus.io/scrape"
-
-
-def _node(value: paths.Object) -> paths.Object:
+def _with_readiness(value: paths.Object, kept: paths.Object) -> paths.Object:
     """A Node with only the condition that shows whether it is ready."""
-    kept = _NODE_FIELDS(value)
     status = kept.setdefault("status", {})
     if isinstance(status, dict):
         found = fields.objects(value, "/status/conditions")
@@ -70,14 +76,8 @@ def _node(value: paths.Object) -> paths.Object:
     return kept
 
 
-_NODE_FIELDS: Final = keeping(
-    "/metadata/creationTimestamp", "/spec/taints", "/spec/unschedulable", "/status/capacity", "/status/allocatable"
-)
-
-
-def _service(value: paths.Object) -> paths.Object:
+def _with_scraping(value: paths.Object, kept: paths.Object) -> paths.Object:
     """A Service with its identity and only the annotations that Prometheus reads."""
-    kept = _IDENTITY(value)
     metadata = kept.get("metadata")
     annotations = fields.strings(value, "/metadata/annotations")
     if isinstance(metadata, dict):
@@ -85,102 +85,41 @@ def _service(value: paths.Object) -> paths.Object:
     return kept
 
 
+_SCRAPE: Final = "prometheus.io/scrape"
 _SCRAPED: Final = (_SCRAPE, "prometheus.io/port", "prometheus.io/path")
-_IDENTITY: Final = keeping()
+_COMPLETED: Final = {"daemonsets.apps": _with_containers, "nodes": _with_readiness, "services": _with_scraping}
+"""Functions that add to the kept fields of an object, by resource."""
 
-RESOURCE_SLICE: Final = Wanted(
-    **api("resource.k8s.io", "ResourceSlice", "resourceslices", "v1", "v1beta2", "v1beta1"),
-    keep=keeping("/spec/driver", "/spec/nodeName", "/spec/pool/name", "/spec/devices"),
-)
-MUTATING: Final = Wanted(
-    **api("admissionregistration.k8s.io", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", "v1"),
-    keep=keeping("/metadata/creationTimestamp", "/webhooks"),
-)
-VALIDATING: Final = Wanted(
-    **api("admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", "v1"),
-    keep=keeping("/metadata/creationTimestamp", "/webhooks"),
-)
-DAEMON_SET: Final = Wanted(**api("apps", "DaemonSet", "daemonsets", "v1"), keep=_daemon_set)
-NODE: Final = Wanted(**api("", "Node", "nodes", "v1"), keep=_node)
-KUEUE_WORKLOAD: Final = Wanted(
-    **api("kueue.x-k8s.io", "Workload", "workloads", "v1beta2", "v1beta1"),
-    keep=keeping(
-        "/metadata/ownerReferences",
-        "/spec/queueName",
-        "/status/conditions",
-        "/status/admissionChecks",
-        "/status/admission/clusterQueue",
-    ),
-)
-POD_GROUP: Final = Wanted(
-    **api("scheduling.volcano.sh", "PodGroup", "podgroups", "v1beta1"),
-    keep=keeping("/metadata/ownerReferences", "/spec/queue", "/spec/minMember", "/status/phase", "/status/conditions"),
-)
-KAI_POD_GROUP: Final = Wanted(
-    **api("scheduling.run.ai", "PodGroup", "podgroups", "v2alpha2"),
-    keep=keeping(
-        "/metadata/ownerReferences",
-        "/spec/queue",
-        "/spec/minMember",
-        "/spec/subGroups",
-        "/status/schedulingConditions",
-    ),
-)
-KAI_QUEUE: Final = Wanted(
-    **api("scheduling.run.ai", "Queue", "queues", "v2"),
-    keep=keeping("/spec/parentQueue", "/spec/resources/gpu"),
-)
-KARPENTER_POOL: Final = Wanted(
-    **api("karpenter.sh", "NodePool", "nodepools", "v1", "v1beta1"),
-    keep=keeping("/spec/limits", "/spec/template/spec/requirements", "/spec/template/spec/taints"),
-)
-CLUSTER_POLICY: Final = Wanted(
-    **api("nvidia.com", "ClusterPolicy", "clusterpolicies", "v1"),
-    keep=keeping(
-        "/spec/driver/enabled",
-        "/spec/driver/version",
-        "/spec/toolkit/enabled",
-        "/spec/toolkit/version",
-        "/spec/mig/strategy",
-        "/spec/dcgmExporter/enabled",
-        "/spec/dcgmExporter/serviceMonitor/enabled",
-        "/status/state",
-    ),
-)
-SERVICE_MONITOR: Final = Wanted(
-    **api("monitoring.coreos.com", "ServiceMonitor", "servicemonitors", "v1"),
-    keep=keeping("/spec/selector"),
-)
-POD_MONITOR: Final = Wanted(
-    **api("monitoring.coreos.com", "PodMonitor", "podmonitors", "v1"),
-    keep=keeping("/spec/selector"),
-)
-SERVICE: Final = Wanted(**api("", "Service", "services", "v1"), keep=_service)
-NETWORK_POLICY: Final = Wanted(
-    **api("networking.k8s.io", "NetworkPolicy", "networkpolicies", "v1"),
-    keep=keeping("/spec/podSelector", "/spec/policyTypes", "/spec/ingress"),
-)
-API_SERVICE: Final = Wanted(
-    **api("apiregistration.k8s.io", "APIService", "apiservices", "v1"),
-    keep=keeping("/status/conditions"),
-)
-HYPER_NODE: Final = Wanted(**api("topology.volcano.sh", "HyperNode", "hypernodes", "v1alpha1"), keep=keeping())
 
-WANTED: Final = (
-    *(NODE, SERVICE, MUTATING, VALIDATING, API_SERVICE, DAEMON_SET, KARPENTER_POOL, KUEUE_WORKLOAD),
-    *(
-        POD_MONITOR,
-        SERVICE_MONITOR,
-        NETWORK_POLICY,
-        CLUSTER_POLICY,
-        RESOURCE_SLICE,
-        KAI_POD_GROUP,
-        KAI_QUEUE,
-        POD_GROUP,
-        HYPER_NODE,
-    ),
-)
-"""All these kinds, by group and name. Secrets and the contents of ConfigMaps are not among them."""
+def _wanted(resource: str, described: _Kind) -> Wanted:
+    plural, _, group = resource.partition(".")
+    keep, complete = keeping(*described.keep), _COMPLETED.get(resource)
+    return Wanted(
+        **api(group, described.kind, plural, *described.versions),
+        keep=keep if complete is None else lambda value: complete(value, keep(value)),
+    )
+
+
+_WANTED: Final = {resource: _wanted(resource, each) for resource, each in _DESCRIBED.kinds.items()}
+WANTED: Final = tuple(_WANTED.values())
+
+RESOURCE_SLICE: Final = _WANTED["resourceslices.resource.k8s.io"]
+MUTATING: Final = _WANTED["mutatingwebhookconfigurations.admissionregistration.k8s.io"]
+VALIDATING: Final = _WANTED["validatingwebhookconfigurations.admissionregistration.k8s.io"]
+DAEMON_SET: Final = _WANTED["daemonsets.apps"]
+NODE: Final = _WANTED["nodes"]
+KUEUE_WORKLOAD: Final = _WANTED["workloads.kueue.x-k8s.io"]
+POD_GROUP: Final = _WANTED["podgroups.scheduling.volcano.sh"]
+KAI_POD_GROUP: Final = _WANTED["podgroups.scheduling.run.ai"]
+KAI_QUEUE: Final = _WANTED["queues.scheduling.run.ai"]
+KARPENTER_POOL: Final = _WANTED["nodepools.karpenter.sh"]
+CLUSTER_POLICY: Final = _WANTED["clusterpolicies.nvidia.com"]
+SERVICE_MONITOR: Final = _WANTED["servicemonitors.monitoring.coreos.com"]
+POD_MONITOR: Final = _WANTED["podmonitors.monitoring.coreos.com"]
+SERVICE: Final = _WANTED["services"]
+NETWORK_POLICY: Final = _WANTED["networkpolicies.networking.k8s.io"]
+API_SERVICE: Final = _WANTED["apiservices.apiregistration.k8s.io"]
+HYPER_NODE: Final = _WANTED["hypernodes.topology.volcano.sh"]
 
 
 _P = TypeVar("_P", bound=Part)
@@ -201,68 +140,25 @@ class Need(Enum):
 
 
 _NOTHING: Final = frozenset[Need]()
-_NODES: Final = frozenset({Need.NODES})
-_PODS: Final = frozenset({Need.PODS})
-_ALL_NAMESPACES: Final = frozenset({Need.ALL_NAMESPACES})
-_NOT_HELD: Final = frozenset({Need.NODES, Need.PODS, Need.ALL_PODS, Need.ALL_NAMESPACES})
-_OUTLOOK: Final = frozenset({Need.OUTLOOK})
 
-Needs = Mapping[str, frozenset[Need]]
-"""By the name of a field."""
+_NEEDS: Final = {
+    "nothing": _NOTHING,
+    "nodes": frozenset({Need.NODES}),
+    "pods": frozenset({Need.PODS}),
+    "all_namespaces": frozenset({Need.ALL_NAMESPACES}),
+    "not_held": frozenset({Need.NODES, Need.PODS, Need.ALL_PODS, Need.ALL_NAMESPACES}),
+    "outlook": frozenset({Need.OUTLOOK}),
+}
+"""By their names in needed_inputs.yaml."""
 
-
-def _needs_table(**groups: str) -> Needs:
-    by_name = {
-        "nothing": _NOTHING,
-        "nodes": _NODES,
-        "pods": _PODS,
-        "all_namespaces": _ALL_NAMESPACES,
-        "not_held": _NOT_HELD,
-        "outlook": _OUTLOOK,
-    }
-    return {name: by_name[group] for group, names in groups.items() for name in names.split()}
-
-
-SUMMARY_NEEDS: Final = _needs_table(
-    nodes="gpus gpus_allocatable gpus_usable gpus_not_priced",
-    pods="gpus_allocated gpus_waiting gpus_half_started accelerators cost_per_hour_allocated",
-    not_held="gpus_free gpus_out_of_use cost_per_hour_free cost_per_hour_out_of_use",
-    # Series have it even if the cluster does not list its pods.
-    all_namespaces="capacity free out_of_use cost_free cost_out_of_use queue_wait_p95_seconds readiness",
-    outlook="gpus_never workloads_never",
-    nothing="workloads gpus_asked gpus_asked_least other_asked workloads_not_known manifests findings allocated "
-    "measured used idle activity memory_share currency cost_allocated cost_idle not_priced savings_gpu_hours "
-    "savings_cost savings_cost_saved savings_cost_freed exceptions_ending",
-)
-ACCELERATOR_NEEDS: Final = _needs_table(
-    nodes="nodes capacity usable",
-    pods="allocated waiting",
-    not_held="free out_of_use",
-    outlook="never",
-    nothing="resource asked",
-)
-GROUP_NEEDS: Final = _needs_table(
-    all_namespaces="gpus_free gpus_out_of_use free out_of_use cost_free cost_out_of_use",
-    nothing="name workloads usage",
-)
-AUDIT_NEEDS: Final = _needs_table(
-    nodes="prices",
-    all_namespaces="targets readiness",
-    # Findings with a namespace are chosen by it.
-    nothing="api_version kind version taken cluster configuration preset check_pages completeness summary "
-    "measurement other_accelerators workloads findings not_evaluated not_judged exceptions usage savings prevented "
-    "trend",
-)
+NEEDS: Final[Mapping[type[Part], Mapping[str, frozenset[Need]]]] = {
+    kind: {name: _NEEDS[need] for need, names in _DESCRIBED.needs[kind.__name__].items() for name in names}
+    for kind in (Summary, AcceleratorEntry, Group, Audit)
+}
+"""The needs of each field."""
 
 _POD_LISTS: Final = "pods"
 """The source of problems with lists of a live cluster. Problems with files have the file names as source."""
-
-NEEDS: Final[Mapping[type[Part], Needs]] = {
-    Summary: SUMMARY_NEEDS,
-    AcceleratorEntry: ACCELERATOR_NEEDS,
-    Group: GROUP_NEEDS,
-    Audit: AUDIT_NEEDS,
-}
 
 
 def unread_inputs(estate: Estate, report: findings.Report, *, finds_never: bool) -> frozenset[Need]:

@@ -38,8 +38,12 @@ def read_version(text: str) -> Version | None:
     found = _VERSION.match(text[:64])
     if found is None:
         return None
-    major, minor, patch = found.groups()
-    return int(major), int(minor), int(patch or 0)
+    return _numbers(found[0].removeprefix("v"))
+
+
+def _numbers(version: str) -> Version:
+    major, minor, patch, *_ = map(int, f"{version}.0".split("."))
+    return major, minor, patch
 
 
 def version_of_image(image: str) -> Version | None:
@@ -48,18 +52,6 @@ def version_of_image(image: str) -> Version | None:
     head, colon, tag = name.rpartition(":")
     return read_version(tag) if colon and "/" not in tag and head else None
 
-
-RELEASE_ENDS: Final = {
-    (1, 30): date(2025, 6, 28),
-    (1, 31): date(2025, 10, 28),
-    (1, 32): date(2026, 2, 28),
-    (1, 33): date(2026, 6, 28),
-    (1, 34): date(2026, 10, 27),
-    (1, 35): date(2027, 2, 28),
-    (1, 36): date(2027, 6, 28),
-    (1, 37): date(2027, 10, 28),
-}
-"""The last day with patches of each release of Kubernetes (https://kubernetes.io/releases/, read 2026-11-23)."""
 
 KUBELET_SKEW: Final = 3
 """A kubelet may be this many minor versions older than the API server, and not newer
@@ -79,16 +71,17 @@ class Escape(Struct, frozen=True, kw_only=True):
         return ".".join(map(str, self.last))
 
 
-ESCAPES: Final = (
-    Escape(cve="CVE-2024-0132", last=(1, 16, 1)),
-    Escape(cve="CVE-2025-23359", last=(1, 17, 3)),
-    Escape(cve="CVE-2025-23266", last=(1, 17, 7)),
-    Escape(cve="CVE-2026-24260", last=(1, 19, 0)),
-)
-"""Records at https://www.cve.org/CVERecord?id=CVE, read 2026-11-23. Each lets a container reach the files of its host,
-or run code there with other rights. The check toolkit-version-vulnerable asks for the version after the last one
-(https://nvidia.custhelp.com/app/answers/detail/a_id/5850 names it), unless usher.yaml sets another.
-"""
+class _Releases(Struct, frozen=True, forbid_unknown_fields=True):
+    """The releases of releases.yaml."""
+
+    kubernetes: dict[str, date]
+    escapes: dict[str, str]
+
+
+_RELEASES: Final = msgspec.yaml.decode(Path(__file__).with_name("releases.yaml").read_bytes(), type=_Releases)
+RELEASE_ENDS: Final = {_numbers(release)[:2]: end for release, end in _RELEASES.kubernetes.items()}
+"""The last day with patches of each release of Kubernetes."""
+ESCAPES: Final = tuple(Escape(cve=cve, last=_numbers(last)) for cve, last in _RELEASES.escapes.items())
 
 _BUILT_IN: Final = ".k8s.io"
 """The suffix of API groups that the API server itself serves."""

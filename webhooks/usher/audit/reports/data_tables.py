@@ -21,25 +21,12 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Final, TextIO, TypeAlias, get_args, get_origin, get_type_hints
 
+import msgspec
 from msgspec import Struct
 
 from usher import errors
-from usher.audit.document import (
-    AcceleratorEntry,
-    Audit,
-    ExceptionEntry,
-    FindingEntry,
-    Gap,
-    Group,
-    NotJudgedEntry,
-    Prevented,
-    PriceEntry,
-    ReadinessItem,
-    Saving,
-    Standing,
-    Usage,
-    WorkloadEntry,
-)
+from usher.audit import document
+from usher.audit.document import Audit, Group, Usage
 from usher.audit.document.fleet_document import Fleet
 from usher.check.formats import json_report, wording
 
@@ -135,12 +122,12 @@ _TYPES: Final[dict[object, Type]] = {
 }
 
 
-def columns(row: type, paths: str) -> tuple[Column, ...]:
+def columns(row: type, paths: Iterable[str]) -> tuple[Column, ...]:
     """Columns with the types that the fields of the document have: `path`, or `name=path`.
 
     A column is named as the last field of its path, if it has no other name.
     """
-    found = (each.rpartition("=") for each in paths.split())
+    found = (each.rpartition("=") for each in paths)
     return tuple(
         Column(name=name or path.rpartition(".")[2], type=_type_of(row, path), at=path) for name, _, path in found
     )
@@ -149,16 +136,18 @@ def columns(row: type, paths: str) -> tuple[Column, ...]:
 def _type_of(row: type, path: str) -> Type:
     found: Any = row
     for step in path.split("."):
-        hint = _hints(found)[step]
+        hint = get_args(found)[1] if get_origin(found) is Mapping else _hints(found)[step]
         found = next(iter({*get_args(hint)} - {NoneType})) if NoneType in get_args(hint) else hint
-        found = get_origin(found) or found
+    found = get_origin(found) or found
     return Type.TEXT if issubclass(found, StrEnum) else _TYPES[found]
 
 
 _hints = lru_cache(maxsize=32)(get_type_hints)
 
 
-class _GroupRow(Struct, frozen=True, kw_only=True):
+class GroupRow(Struct, frozen=True, kw_only=True):
+    """A row of usage, with the property of its table."""
+
     by: str
     name: str
     workloads: int
@@ -166,135 +155,33 @@ class _GroupRow(Struct, frozen=True, kw_only=True):
     group: Group
 
 
+class _Described(Struct, frozen=True, forbid_unknown_fields=True):
+    """A table as data_tables.yaml describes it."""
+
+    row: str
+    columns: tuple[str, ...]
+    at: str = ""
+
+
 _COMMON: Final = tuple(Column(name=name, type=Type.TEXT, at=name) for name in ("cluster", "taken"))
 
 
-def _table(name: str, row: type, paths: str, parts: Callable[[Audit], Iterable[object]]) -> Table:
-    return Table(name=name, columns=(*_COMMON, *columns(row, paths)), parts=parts)
+def _table(name: str, described: _Described) -> Table:
+    row = GroupRow if described.row == GroupRow.__name__ else getattr(document, described.row)
+    read = reader_of(described.at) if described.at else lambda audit: [audit]
+    parts = _groups if row is GroupRow else read
+    return Table(name=name, columns=(*_COMMON, *columns(row, described.columns)), parts=parts)
 
 
-_SUBJECT: Final = "subject.api_version subject.kind subject.namespace subject.name"
-
-_USAGE: Final = """
-usage.gpus_now usage.allocated usage.measured usage.used usage.idle usage.activity usage.memory_share usage.memory_peak
-usage.cost.currency cost_allocated=usage.cost.allocated cost_used=usage.cost.used cost_idle=usage.cost.idle
-cost_idle_memory=usage.cost.idle_memory usage.not_priced usage.cost_per_hour
-"""
-
-_COUNTS: Final = tuple(
-    Column(name=f"findings_{each}", type=Type.WHOLE, at=f"summary.findings.{each}")
-    for each in ("deny", "warn", "audit")
-) + tuple(
-    Column(name=f"readiness_{each.name.lower()}", type=Type.WHOLE, at=f"summary.readiness.{each}") for each in Standing
-)
-
-_AUDIT: Final = """
-version configuration preset completeness.complete cluster.nodes completeness.objects completeness.pods
-completeness.finished cluster.server measurement.source window_start=measurement.start window_end=measurement.end
-summary.gpus summary.gpus_allocatable summary.gpus_allocated summary.gpus_free summary.gpus_waiting summary.gpus_never
-summary.gpus_half_started summary.accelerators summary.workloads summary.workloads_never summary.allocated
-summary.measured summary.used summary.idle summary.activity summary.memory_share summary.currency summary.cost_allocated
-summary.cost_idle summary.not_priced summary.savings_gpu_hours summary.savings_cost summary.queue_wait_p95_seconds
-summary.exceptions_ending
-"""
-
-_AUDIT_SINCE: Final = """
-summary.gpus_usable summary.gpus_out_of_use summary.gpus_not_priced summary.cost_per_hour_allocated
-summary.cost_per_hour_free summary.cost_per_hour_out_of_use summary.capacity summary.free summary.out_of_use
-summary.cost_free summary.cost_out_of_use summary.savings_cost_saved summary.savings_cost_freed summary.gpus_asked
-summary.gpus_asked_least summary.other_asked summary.workloads_not_known summary.manifests completeness.not_judged
-cluster.namespace cluster.shard cluster_id=cluster.id
-"""
-"""Columns that came after those of the counts."""
-
-AUDITS: Final = Table(
-    name="audits",
-    columns=(*_COMMON, *columns(Audit, _AUDIT), *_COUNTS, *columns(Audit, _AUDIT_SINCE)),
-    parts=lambda audit: [audit],
-)
-
-WORKLOADS: Final = _table(
-    "workloads",
-    WorkloadEntry,
-    f"""{_SUBJECT} team queue priority role state products capacity_types accelerators gpus pods_wanted pods_running
-    pods_waiting created waiting_since outcome findings {_USAGE} gpus_least other_accelerators place""",
-    lambda audit: audit.workloads,
-)
-
-FINDINGS: Final = _table(
-    "findings",
-    FindingEntry,
-    f"""fingerprint code check=name title category outcome severity {_SUBJECT} path message remedy team gpus since
-    evidence held_by never prevented_by exception preventable_by mended_by found_by gpus_least other_accelerators
-    because place gpus_lost cost_per_hour fixed_by_platform""",
-    lambda audit: audit.findings,
-)
-
-
-def _groups(audit: Audit) -> Iterator[_GroupRow]:
+def _groups(audit: Audit) -> Iterator[GroupRow]:
     for table in audit.usage:
         for row in table.rows:
-            yield _GroupRow(by=table.by, name=row.name, workloads=row.workloads, usage=row.usage, group=row)
+            yield GroupRow(by=table.by, name=row.name, workloads=row.workloads, usage=row.usage, group=row)
 
 
-USAGE: Final = _table(
-    "usage",
-    _GroupRow,
-    f"""by name workloads {_USAGE} group.gpus_free group.gpus_out_of_use group.free group.out_of_use group.cost_free
-    group.cost_out_of_use""",
-    _groups,
-)
-
-SAVINGS: Final = _table(
-    "savings",
-    Saving,
-    f"""saving=kind {_SUBJECT} team evidence change gpu_hours cost adds_up cost_saved cost_freed days
-    gpu_hours_per_week cost_per_week needs finding""",
-    lambda audit: audit.savings,
-)
-
-PREVENTED: Final = _table(
-    "prevented", Prevented, "code title workloads idle stuck cost gpus denies", lambda audit: audit.prevented
-)
-
-PRICES: Final = _table(
-    "prices",
-    PriceEntry,
-    "product capacity_type rule formula nodes gpus per_gpu_hour allocated",
-    lambda audit: audit.prices,
-)
-
-ACCELERATORS: Final = _table(
-    "accelerators",
-    AcceleratorEntry,
-    "resource nodes capacity usable allocated free out_of_use waiting never asked",
-    lambda audit: audit.other_accelerators,
-)
-"""The table of accelerators other than GPUs."""
-
-READINESS: Final = _table(
-    "readiness",
-    ReadinessItem,
-    "id area title standing evidence remedy reference conformance",
-    lambda audit: audit.readiness,
-)
-
-EXCEPTIONS: Final = _table(
-    "exceptions",
-    ExceptionEntry,
-    "ticket owner reason checks namespaces expires state findings days_left",
-    lambda audit: audit.exceptions,
-)
-
-GAPS: Final = _table("gaps", Gap, "source reason read", lambda audit: audit.completeness.gaps)
-
-NOT_JUDGED: Final = _table(
-    "not_judged", NotJudgedEntry, f"{_SUBJECT} path reason place", lambda audit: audit.not_judged
-)
-
-TABLES: Final = (
-    *(AUDITS, WORKLOADS, FINDINGS, USAGE, SAVINGS, PREVENTED, PRICES),
-    *(READINESS, EXCEPTIONS, GAPS, NOT_JUDGED, ACCELERATORS),
+_FILE: Final = Path(__file__).with_name("data_tables.yaml")
+TABLES: Final = tuple(
+    _table(name, each) for name, each in msgspec.yaml.decode(_FILE.read_bytes(), type=dict[str, _Described]).items()
 )
 
 _FORMULA: Final = tuple("=+-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}")

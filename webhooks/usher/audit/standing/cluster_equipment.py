@@ -10,7 +10,11 @@ of MPS as well. So the names of a DaemonSet and its containers come before its i
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Final
+
+import msgspec
+from msgspec import Struct
 
 from usher import paths
 from usher.accelerators import vocabulary
@@ -25,6 +29,20 @@ from usher.cluster.facts.store import Store
 from usher.kinds.kind import CONFIG_MAP
 from usher.model import placement
 
+
+class _Equipment(Struct, frozen=True, forbid_unknown_fields=True):
+    """The words of equipment.yaml."""
+
+    stack: dict[str, tuple[str, ...]]
+    device_plugins: tuple[str, ...]
+    other_devices: tuple[str, ...]
+    vendors: dict[str, tuple[str, ...]]
+    words: tuple[str, ...]
+    machine_labels: tuple[str, ...]
+    machines_with_accelerators: str
+
+
+_KNOWN: Final = msgspec.yaml.decode(Path(__file__).with_name("equipment.yaml").read_bytes(), type=_Equipment)
 _SCALED: Final = (*node_pools.KARPENTER, "node.cluster-x-k8s.io/autoscaled")
 
 _GPU: Final = "nvidia.com/gpu"
@@ -84,21 +102,8 @@ AUTOSCALER_STATUS: Final = "cluster-autoscaler-status"
 
 _REQUIREMENTS: Final = "/spec/template/spec/requirements"
 _TAINTS: Final = "/spec/template/spec/taints"
-_WORDS: Final = ("gpu", "accelerator")
-"""Parts of labels and taints of accelerators (https://karpenter.sh/docs/concepts/scheduling/)."""
-
 _WITHOUT: Final = ("DoesNotExist", "NotIn", "Lt")
 """Operators of requirements that exclude accelerators."""
-
-_MACHINES: Final = (
-    *("karpenter.k8s.aws/instance-category", "karpenter.k8s.aws/instance-family"),
-    *("karpenter.azure.com/sku-family", "node.kubernetes.io/instance-type"),
-)
-_WITH_ACCELERATORS: Final = re.compile(
-    r"(p|g|gr|trn|inf|dl)(\d.*)?|N|Standard_N.*",
-    re.ASCII,
-)
-"""Categories, families and types of machines with accelerators at AWS and Azure."""
 
 
 def named_autoscaler(estate: Estate, known: Knowledge) -> str:
@@ -127,7 +132,7 @@ def _is_for_accelerators(pool: paths.Object, vocabulary: Vocabulary) -> bool:
     limits = fields.at(pool, "/spec/limits")
     if isinstance(limits, dict) and any(vocabulary.contains(name) and str(limits[name]) != "0" for name in limits):
         return True
-    if any(word in fields.text(taint, "/key") for taint in fields.objects(pool, _TAINTS) for word in _WORDS):
+    if any(word in fields.text(taint, "/key") for taint in fields.objects(pool, _TAINTS) for word in _KNOWN.words):
         return True
     return any(map(_wants_accelerators, fields.objects(pool, _REQUIREMENTS)))
 
@@ -136,9 +141,9 @@ def _wants_accelerators(requirement: paths.Object) -> bool:
     key, values = fields.text(requirement, "/key"), fields.texts(requirement, "/values")
     if fields.text(requirement, "/operator") in _WITHOUT:
         return False
-    if key in _MACHINES:
-        return any(map(_WITH_ACCELERATORS.fullmatch, values))
-    return any(word in key for word in _WORDS) and (not values or any(value != "0" for value in values))
+    if key in _KNOWN.machine_labels:
+        return any(re.fullmatch(_KNOWN.machines_with_accelerators, each, re.ASCII) for each in values)
+    return any(word in key for word in _KNOWN.words) and (not values or any(value != "0" for value in values))
 
 
 POD_SPEC: Final = "/spec/template/spec"
@@ -149,46 +154,14 @@ DEVICE_PLUGIN: Final = "device plugin"
 FEATURE_DISCOVERY: Final = "GPU feature discovery"
 DCGM_EXPORTER: Final = "DCGM exporter"
 
-_PLUGINS: Final = ("device-plugin", "deviceplugin", "intel-gpu-plugin")
-_PLAIN: Final = ("device-plugin", "k8s-device-plugin")
-"""Image names of device plugins for accelerators, from any registry."""
-
-_OTHER_DEVICES: Final = ("mps-control-daemon", "sriov", "rdma", "efa-", "kubevirt")
-"""Parts of names of programs that offer no GPUs to containers although their image or name is that of a
-device plugin.
-"""
-
-_STACK: Final = {
-    "driver": ("nvidia-driver", "amdgpu-driver"),
-    "container toolkit": ("container-toolkit",),
-    FEATURE_DISCOVERY: ("gpu-feature-discovery",),
-    DEVICE_PLUGIN: _PLUGINS,
-    DCGM_EXPORTER: ("dcgm-exporter",),
-    "MIG manager": ("mig-manager",),
-    "DRA driver": ("dra-driver-nvidia-gpu", "k8s-dra-driver-gpu", "dra-driver-gpu"),
-}
-"""Parts of names and images of the DaemonSets that GPU nodes need, by part of the stack
-(NVIDIA/gpu-operator assets/).
-"""
-
-_VENDORS: Final = {
-    "nvidia.com/": ("nvidia", "container-toolkit", "gpu-feature-discovery", "dcgm", "mig-manager", "hami", "vgpu"),
-    "amd.com/": ("amd", "rocm"),
-    "habana.ai/": ("habana", "gaudi"),
-    "gpu.intel.com/": ("intel",),
-    "aws.amazon.com/neuron": ("neuron",),
-    "google.com/tpu": ("tpu",),
-}
-"""Words in names and images, by the prefix of the vendor's resources."""
-
 
 def stack_part(daemon_set: paths.Object) -> str:
     """The part that a DaemonSet has in the GPU stack; empty for all other DaemonSets."""
     names, images = list(_names(daemon_set)), list(_images(daemon_set))
-    if any(word in name for word in _OTHER_DEVICES for name in (*names, *images)):
+    if any(word in name for word in _KNOWN.other_devices for name in (*names, *images)):
         return ""
     for texts in (names, images):
-        for found, words in _STACK.items():
+        for found, words in _KNOWN.stack.items():
             if any(word in text for word in words for text in texts) and (
                 found != DEVICE_PLUGIN or vendor_of(daemon_set) or any(_is_plain(image) for image in images)
             ):
@@ -198,8 +171,8 @@ def stack_part(daemon_set: paths.Object) -> str:
 
 def vendor_of(daemon_set: paths.Object) -> str:
     """The prefix of the resources that a DaemonSet serves; empty if its names and images name no vendor."""
-    texts = [*_images(daemon_set), *_names(daemon_set)]
-    found = (vendor for vendor, words in _VENDORS.items() if any(word in text for word in words for text in texts))
+    texts = " ".join((*_images(daemon_set), *_names(daemon_set)))
+    found = (vendor for vendor, words in _KNOWN.vendors.items() if any(word in texts for word in words))
     return next(found, "")
 
 
@@ -217,7 +190,7 @@ def selects_node(daemon_set: paths.Object, node: Node) -> bool:
 
 
 def _is_plain(image: str) -> bool:
-    return image.rpartition("/")[2].partition("@")[0].partition(":")[0] in _PLAIN
+    return image.rpartition("/")[2].partition("@")[0].partition(":")[0] in _KNOWN.device_plugins
 
 
 def _names(daemon_set: paths.Object) -> Iterator[str]:

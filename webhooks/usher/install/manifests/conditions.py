@@ -16,7 +16,12 @@ scaling, and changes of Pods that change no devices (docs/operations.md#failure-
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
 from typing import Final
+
+import msgspec
+from msgspec import Struct
 
 from usher import paths
 from usher.accelerators import names, vocabulary
@@ -28,38 +33,18 @@ from usher.kinds.registry import WORKLOADS
 from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import Catalogue
 
-VARIABLES: Final = (
-    "AMD_VISIBLE_DEVICES",
-    "ASCEND_ALLOW_LINK",
-    "ASCEND_RUNTIME_MOUNTS",
-    "ASCEND_RUNTIME_OPTIONS",
-    "ASCEND_VISIBLE_DEVICES",
-    "ASCEND_VNPU_SPECS",
-    "AWS_NEURON_VISIBLE_DEVICES",
-    "BIREN_VISIBLE_DEVICES",
-    "CAMBRICON_VISIBLE_DEVICES",
-    "CXPU_VISIBLE_DEVICES",
-    "ENFLAME_VISIBLE_DEVICES",
-    "HABANA_VISIBLE_DEVICES",
-    "HCU_MOFED",
-    "HCU_VISIBLE_DEVICES",
-    "HYGON_VISIBLE_DEVICES",
-    "ILUVATAR_COREX_VISIBLE_DEVICES",
-    "IX_VISIBLE_DEVICES",
-    "MIG_VISIBLE_DEVICES",
-    "MTHREADS_VISIBLE_DEVICES",
-    "NVIDIA_GDRCOPY",
-    "NVIDIA_GDS",
-    "NVIDIA_IMEX_CHANNELS",
-    "NVIDIA_MOFED",
-    "NVIDIA_NVSWITCH",
-    "NVIDIA_VISIBLE_DEVICES",
-    "VHCU_VISIBLE_DEVICES",
-)
-"""Variables by which a container takes devices; a test compares them with the check visible-devices-set-by-hand."""
 
-_VARIABLE_PREFIXES: Final = ("DOCKER_RESOURCE_", "HABANA_VISIBLE_DEVICES")
+class _Known(Struct, frozen=True, forbid_unknown_fields=True):
+    """The names of conditions.yaml."""
 
+    variables: tuple[str, ...]
+    variable_prefixes: tuple[str, ...]
+    annotation_prefixes: tuple[str, ...]
+    healing_namespaces: dict[str, tuple[str, ...]]
+
+
+_KNOWN: Final = msgspec.yaml.decode(Path(__file__).with_name("conditions.yaml").read_bytes(), type=_Known)
+VARIABLES: Final = _KNOWN.variables
 NAMING_VARIABLES: Final = tuple(
     name
     for name in VARIABLES
@@ -69,20 +54,7 @@ NAMING_VARIABLES: Final = tuple(
 
 VALUES_WITHOUT_DEVICES: Final = ("", "none", "void")
 
-_ANNOTATION_PREFIXES: Final = (
-    names.CDI_DEVICES,
-    names.NVIDIA_CDI_DEVICES,
-    "devices.gke.io/",
-    "cdi-devices.",
-    "cdi.nri.io/",
-    "devices.crio.io",
-    "io.kubernetes.cri-o.Devices",
-    "devices.nri.io/",
-    "devices.noderesource.dev/",
-    "mounts.nri.io/",
-    "mounts.noderesource.dev/",
-    "netdevices.nri.io",
-)
+_ANNOTATION_PREFIXES: Final = (names.CDI_DEVICES, names.NVIDIA_CDI_DEVICES, *_KNOWN.annotation_prefixes)
 _DEVICE_LIST: Final = "/var/run/nvidia-container-devices"
 _PATHS: Final = ("isolation/host_path_to_devices", "paths")
 _RUNTIME_CLASSES: Final = ("isolation/runtime_class_without_request", "runtimeClasses")
@@ -193,7 +165,7 @@ def _variables(container: str) -> str:
     gives = f"has(e.valueFrom) || !(e.?value.orValue('') in {cel_texts(VALUES_WITHOUT_DEVICES)})"
     named = _any(
         f"e.name in {cel_texts(VARIABLES)}",
-        *(f"e.name.startsWith({cel_text(prefix)})" for prefix in _VARIABLE_PREFIXES),
+        *(f"e.name.startsWith({cel_text(prefix)})" for prefix in _KNOWN.variable_prefixes),
     )
     return f"{container}.?env.orValue([]).exists(e, ({named}) && ({gives}))"
 
@@ -376,23 +348,6 @@ def _fields(path: str) -> str:
     return "".join(f".?{field}" for field in path.split("."))
 
 
-HEALING_NAMESPACES: Final = (
-    # Networks, certificates and meshes: no pod starts without them.
-    *("calico-apiserver", "calico-system", "tigera-operator", "cilium", "cilium-secrets", "metallb-system"),
-    *("cert-manager", "consul", "istio-system", "linkerd", "linkerd-cni"),
-    # Disks.
-    *("local-path-storage", "longhorn-system", "openebs", "rook-ceph"),
-    # Nodes, and services that clouds and distributions run themselves.
-    *("cluster-autoscaler", "gke-managed-*", "gmp-system", "karpenter", "kube-*", "openshift-*"),
-    # Other admission webhooks, and tools that deliver changes to the cluster.
-    *("argocd", "flux-system", "gatekeeper-system", "kyverno"),
-)
-"""Namespaces of networks, certificates, disks and nodes, beside the system namespaces of usher.yaml.
-
-usher judges their pods like others while it answers. The API server checks the name of a namespace, so a tenant cannot
-forge it.
-"""
-
 FAIL_CLOSED_WEBHOOK: Final = "accelerators"
 """The name of the webhook that fails closed."""
 
@@ -413,7 +368,7 @@ def fail_closed_conditions(config: models.Config, checks: Catalogue) -> Sequence
 
 def healing_namespaces(config: models.Config) -> set[str]:
     """Namespaces in which the API server refuses no request while usher does not answer."""
-    return {*HEALING_NAMESPACES, *config.priorities.system_namespaces}
+    return {*chain(*_KNOWN.healing_namespaces.values()), *config.priorities.system_namespaces}
 
 
 def all_other_requests(failing: Iterable[paths.Object]) -> paths.Object:
