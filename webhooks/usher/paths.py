@@ -60,6 +60,11 @@ def elements(value: object) -> list[Json]:
     return value if isinstance(value, list) else []
 
 
+def given(**fields: object) -> Any:  # noqa: ANN401 - fields of any shape
+    """An object with the fields that say something, and without those that are None, False, zero or empty."""
+    return {name: value for name, value in fields.items() if value}
+
+
 def escape(key: str) -> str:
     """A key in the spelling of pointers: `a/b` becomes `a~1b`."""
     if "~" in key or "/" in key:

@@ -236,7 +236,7 @@ def test_a_service_gives_a_program_a_variable_that_it_reads_as_a_port() -> None:
     link = Link(service="vllm", variable="VLLM_PORT", program="vLLM", path="/spec/containers/0")
 
     assert found(model_server(), named_service())[1].links == (link,)
-    assert found(model_server(), named_service("vllm-dp-master"))[1].links[0].variable == "VLLM_DP_MASTER_PORT"
+    assert found(model_server(), named_service("vllm-dp-master"))[1].links[0]["variable"] == "VLLM_DP_MASTER_PORT"
 
 
 @pytest.mark.parametrize(
@@ -335,7 +335,7 @@ def test_the_services_of_a_namespace_are_read_once(monkeypatch: pytest.MonkeyPat
 def test_programs_read_the_port_of_a_service_with_their_name(name: str, image: str, program: str) -> None:
     (link,) = found(model_server(image=image, args=[]), named_service(name))[1].links
 
-    assert (link.service, link.program) == (name, program)
+    assert (link["service"], link["program"]) == (name, program)
 
 
 def budget(**selector: paths.Json) -> paths.Object:
@@ -346,7 +346,7 @@ def test_a_budget_knows_the_pods_that_it_selects() -> None:
     guarded = found(budget(matchLabels={"app": "chat"}), server())[1].guarded
 
     assert guarded is not None
-    assert (guarded.pods, len(guarded.names)) == (1, 1)
+    assert (guarded["pods"], len(guarded["names"])) == (1, 1)
     assert found(budget(matchLabels={"app": "other"}), server())[1].guarded is None
     assert found(budget(matchLabels={"app": "chat"}))[1].guarded is None
 

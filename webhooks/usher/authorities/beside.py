@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 import orjson
 from msgspec import Struct, field
 from msgspec.structs import replace
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import errors, model, paths, quantities
 from usher.accelerators import boards
@@ -49,7 +50,7 @@ _Naming = Mapping[tuple[str, str], Sequence[paths.Object]]
 """Objects by the namespace and the name of the PodGroup that they name."""
 
 
-class Link(Struct, frozen=True, kw_only=True):
+class Link(TypedDict):
     """A variable that Kubernetes gives a container for a Service, and that its program reads as a port."""
 
     service: str
@@ -59,11 +60,11 @@ class Link(Struct, frozen=True, kw_only=True):
     """The path of the container."""
 
 
-class Guarded(Struct, frozen=True, kw_only=True):
-    """The pods that a PodDisruptionBudget selects, if all files make them."""
+class Guarded(TypedDict):
+    """The pods that a disruption budget selects."""
 
     pods: int
-    names: tuple[str, ...]
+    names: list[str]
     """Kind and name of the objects that make them and whose pods ask for accelerators."""
 
 
@@ -161,7 +162,7 @@ def _guarded(budget: model.Workload, objects: reading_values.Objects, known: Kno
     if not selected or any(target in scalers for target in targets):
         return None
     names = {f"{maker.kind} {maker.name}" for maker, pod_set in selected if pod_set.asks_accelerators}
-    return Guarded(pods=sum(pod_set.count.minimum for _, pod_set in selected), names=tuple(sorted(names)))
+    return Guarded(pods=sum(pod_set.count.minimum for _, pod_set in selected), names=sorted(names))
 
 
 _HOOKS: Final = "admissionregistration.k8s.io"

@@ -228,20 +228,17 @@ def tree_slice(case: Case, known: Knowledge) -> KaiTreeInput | None:
 
 def _neighbour(name: str, queue: SourceObject) -> KaiNeighbour:
     result: KaiNeighbour = {"name": name}
-    if (limit := _written(queue, "limit")) is not None:
-        result["limit"] = amount_of(limit)
-    if (quota := _written(queue, "quota")) is not None:
-        result["quota"] = amount_of(quota)
+    result.update(paths.given(limit=_written(queue, "limit"), quota=_written(queue, "quota")))
     return result
 
 
-def _written(queue: SourceObject, field: str) -> Quantity | None:
+def _written(queue: SourceObject, field: str) -> Amount | None:
     """The GPUs that a queue states; None for -1, and where the queue is silent."""
     try:
         found = quantities.parse(queue.at(f"/spec/resources/gpu/{field}"))
     except errors.QuantityError:
         return None
-    return found if found >= quantities.ZERO else None
+    return amount_of(found) if found >= quantities.ZERO else None
 
 
 def with_ancestors(queue: Queue, queues: Queues) -> list[Queue]:

@@ -6,7 +6,7 @@ Sources: k/k:pkg/scheduler/framework/plugins/gangscheduling, kubernetes-sigs/sch
 import dataclasses
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
-from typing import Any, Final, NamedTuple, NotRequired
+from typing import Final, NamedTuple, NotRequired
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -293,15 +293,11 @@ def _groups(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[PodGroup
 
 def _of_kubernetes(case: Case, known: Knowledge, name: str, value: paths.Object) -> PodGroupInput:
     source = SourceObject(f"PodGroup {name}", value)
-    found: Any = {}
     policies = source.mapping("/spec/schedulingPolicy").keys() & {"gang", "basic"}
-    if len(policies) == 1:
-        (found["policy"],) = policies
+    policy = "".join(policies) if len(policies) == 1 else ""
+    result: PodGroupInput = paths.given(policy=policy, above=_above(case, known, value))
     if "/" not in name:
-        found["priorityClass"] = source.text("/spec/priorityClassName")
-    if above := _above(case, known, value):
-        found["above"] = above
-    result: PodGroupInput = found
+        result["priorityClass"] = source.text("/spec/priorityClassName")
     return result
 
 

@@ -78,17 +78,10 @@ def tidy(by_classes: ByClasses) -> ByClasses:
 
 
 def encode_entry(entry: Entry) -> paths.Object:
-    result: paths.Object = {"object": entry.name_key}
-    if entry.uid:
-        result["uid"] = entry.uid
-    result |= encode_sums(entry.amounts)
+    result: paths.Object = {"object": entry.name_key, **paths.given(uid=entry.uid), **encode_sums(entry.amounts)}
     if entry.reserved_until is not None:
         result["until"] = entry.reserved_until
-    if entry.forced:
-        result["forced"] = True
-    if entry.created_again:
-        result["createdAgain"] = True
-    return result
+    return {**result, **paths.given(forced=entry.forced, createdAgain=entry.created_again)}
 
 
 def encode_sums(by_classes: ByClasses) -> paths.Object:
@@ -96,12 +89,8 @@ def encode_sums(by_classes: ByClasses) -> paths.Object:
     result: paths.Object = {}
     if _NO_CLASS in by_classes:
         result["amounts"] = encode_amounts(by_classes[_NO_CLASS])
-    classes: paths.Object = {
-        ",".join(names): encode_amounts(of_units) for names, of_units in by_classes.items() if names != _NO_CLASS
-    }
-    if classes:
-        result["classes"] = classes
-    return result
+    others = {",".join(names): encode_amounts(units) for names, units in by_classes.items() if names != _NO_CLASS}
+    return {**result, **paths.given(classes=others)}
 
 
 def encode_amounts(of_units: Amounts) -> paths.Object:

@@ -6,7 +6,7 @@ from typing import Final, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model
+from usher import model, paths
 from usher.accelerators.names import CLAIM_PREFIX
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
@@ -179,12 +179,7 @@ def _capacity_input(resource: str, capacity: FlavorCapacity) -> FlavorCapacityIn
 
 def _refusal_input(refusal: FlavorRefusal) -> FlavorRefusalInput:
     result: FlavorRefusalInput = {"flavor": refusal.flavor, "reason": refusal.reason}
-    if refusal.by_topology:
-        result["byTopology"] = True
-    if refusal.unlabelled:
-        result["unlabelled"] = refusal.unlabelled
-    if refusal.taint:
-        result["taint"] = refusal.taint
+    result.update(paths.given(byTopology=refusal.by_topology, unlabelled=refusal.unlabelled, taint=refusal.taint))
     if refusal.held is not None:
         result["held"] = refusal.held
     if refusal.level:
@@ -444,9 +439,4 @@ class _Judged:
 
 
 def _add_state(result: QueueStateInput, state: State) -> None:
-    if state.stop_policy:
-        result["stopPolicy"] = state.stop_policy
-    if state.inactive:
-        result["inactive"] = state.inactive
-    if state.message:
-        result["message"] = state.message
+    result.update(paths.given(stopPolicy=state.stop_policy, inactive=state.inactive, message=state.message))

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model, quantities
+from usher import model, paths, quantities
 from usher.accelerators import boards, mig
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
 from usher.authorities import pod_groups
@@ -280,10 +280,8 @@ def _nearest_input(pod_set: model.PodSet, nearest: nodes_judge.Nearest, places: 
     }
     if nearest.place is not None:
         result["place"] = nearest.place.name
-    if obstacles.devices:
-        result["devices"] = obstacles.devices
-    if obstacles.names:
-        result["node"] = ", ".join(value for each in obstacles.names for value in each.values)
+    named = ", ".join(value for each in obstacles.names for value in each.values)
+    result.update(paths.given(devices=obstacles.devices, node=named))
     return result
 
 
@@ -293,8 +291,8 @@ def _mismatch_input(wanted: Requirement, place: Place | None, places: Places) ->
         "there": label_values(wanted.key, places),
         "elsewhere": places.any_meets(wanted),
     }
-    if place is not None and place.defined is not None and wanted.key not in place.labels:
-        result["undefined"] = True
+    undefined = place is not None and place.defined is not None and wanted.key not in place.labels
+    result.update(paths.given(undefined=undefined))
     return result
 
 
@@ -306,15 +304,14 @@ def missing_amount_input(pod_set: model.PodSet, missing: MissingAmount) -> Missi
         "asked": quantities.amount(resource, missing.asked, up=True),
         "most": quantities.amount(resource, missing.most, up=False) if missing.most else "",
     }
-    if missing.instead:
-        result["instead"] = missing.instead
-    if missing.taken:
-        result["daemons"] = several.daemons_text(missing)
-    naming = [
-        container for container in pod_set.containers if resource in container.requests or resource in container.limits
-    ]
-    if len(naming) == 1:
-        result["path"] = naming[0].first_path(resource)
+    naming = [each for each in pod_set.containers if resource in each.requests or resource in each.limits]
+    result.update(
+        paths.given(
+            instead=missing.instead,
+            daemons=missing.taken and several.daemons_text(missing),
+            path=naming[0].first_path(resource) if len(naming) == 1 else "",
+        )
+    )
     return result
 
 

@@ -143,25 +143,16 @@ def input_slice(case: Case, known: Knowledge) -> ResourceQuotasInput | None:
     verdict = judge.judge(pod_groups.with_minimum_of_groups(case, known), namespace)
     needed = () if verdict is None else verdict.needed
     case.grounds.append(_Limits(name=workload.namespace, namespace=namespace, needed=needed))
-    result = _input_of_ranges(workload, namespace)
-    if critical := _refused_critical(workload, namespace, known):
-        result["critical"] = critical
+    quotas = () if namespace.quotas is None else namespace.quotas.unreadable
+    result: ResourceQuotasInput = paths.given(
+        unreadable=unreadable_input((*quotas, *namespace.known_ranges.unreadable)),
+        refusals=violations_input(limit_range.find_violations(workload, namespace.known_ranges)),
+        critical=_refused_critical(workload, namespace, known),
+    )
     if verdict is not None:
         _add_verdict(result, verdict, workload, namespace)
         _add_uncounted(result, verdict, workload, known)
     return result or None
-
-
-def _input_of_ranges(workload: model.Workload, namespace: NamespaceLimits) -> ResourceQuotasInput:
-    result: ResourceQuotasInput = {}
-    quotas = () if namespace.quotas is None else namespace.quotas.unreadable
-    unreadable = unreadable_input((*quotas, *namespace.known_ranges.unreadable))
-    if unreadable:
-        result["unreadable"] = unreadable
-    violations = violations_input(limit_range.find_violations(workload, namespace.known_ranges))
-    if violations:
-        result["refusals"] = violations
-    return result
 
 
 def _add_verdict(
@@ -204,12 +195,8 @@ def _shortage_input(shortage: Shortage, workload: model.Workload) -> QuotaShorta
         "hard": amount_of(shortage.most),
         "path": next(_request_paths(shortage.resource, workload)),
     }
-    if shortage.used is not None:
-        result["used"] = amount_of(shortage.used)
-    if shortage.parts:
-        result["parts"] = parts_input(shortage.parts)
-    if shortage.assumption:
-        result["assumption"] = shortage.assumption
+    used = None if shortage.used is None else amount_of(shortage.used)
+    result.update(paths.given(used=used, parts=parts_input(shortage.parts), assumption=shortage.assumption))
     return result
 
 

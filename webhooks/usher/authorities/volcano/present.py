@@ -5,7 +5,7 @@ volcano-sh/volcano). The `capability` of its queue limits the Job. The capabilit
 the scheduler's plugin capacity uses parents (pkg/scheduler/plugins/capacity, pkg/scheduler/plugins/proportion).
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from itertools import islice, pairwise
@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, NotRequired
 from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model, quantities
+from usher import model, paths, quantities
 from usher.authorities import limit_range
 from usher.authorities import verdict as authorities_verdict
 from usher.authorities.authority import Balance, Case, Elsewhere, LimitedResource, Section
@@ -280,13 +280,13 @@ def input_slice(case: Case, known: Knowledge) -> VolcanoInput | None:
         unreadable += verdict.unreadable
         if verdict.shortages or verdict.standing is not Standing.USABLE:
             found.append(_queue_input(named, verdict))
-    result: VolcanoInput = {}
-    if found:
-        result["queues"] = found
-    if placement.groups:
-        result["groups"] = _group_inputs(placement.groups, case.beside.shared_groups)
-    if unreadable:
-        result["unreadable"] = unreadable_input(unreadable)
+    result: VolcanoInput = paths.given(
+        queues=found,
+        groups=[
+            _group_input(each, is_shared=each.named.name in case.beside.shared_groups) for each in placement.groups
+        ],
+        unreadable=unreadable_input(unreadable),
+    )
     return result or None
 
 
@@ -320,10 +320,7 @@ def pod_group_slice(case: Case, known: Knowledge) -> PodGroupObjectInput | None:
     if verdict.standing is Standing.USABLE and not shortages:
         return None
     result: PodGroupObjectInput = {"queue": name, "path": path, "standing": verdict.standing.value}
-    if verdict.state:
-        result["state"] = verdict.state
-    if shortages:
-        result["shortages"] = shortages
+    result.update(paths.given(state=verdict.state, shortages=shortages))
     return result
 
 
@@ -335,10 +332,6 @@ def _shortage_of_pods(
     for each in judge(gang, name, queues, minimum=gang.gang.minimum).shortages:
         if (each.of, each.resource) not in lacking:
             yield {"assumption": ONLY_THESE_PODS, **_shortage_input(each, name), "ofPods": len(gang.pod_sets)}
-
-
-def _group_inputs(groups: Iterable[FoundGroup], shared: Collection[str]) -> list[GroupInput]:
-    return [_group_input(each, is_shared=each.named.name in shared) for each in groups]
 
 
 def _group_input(found: FoundGroup, *, is_shared: bool) -> GroupInput:
@@ -355,12 +348,8 @@ def _group_input(found: FoundGroup, *, is_shared: bool) -> GroupInput:
 
 def _queue_input(named: Named, verdict: QueueVerdict) -> QueueInput:
     result: QueueInput = {"name": named.name, "path": named.path, "standing": verdict.standing.value}
-    if verdict.state:
-        result["state"] = verdict.state
-    if verdict.shortages:
-        result["shortages"] = [_shortage_input(each, verdict.queue) for each in verdict.shortages]
-    if named.assumption:
-        result["assumption"] = named.assumption
+    shortages = [_shortage_input(each, verdict.queue) for each in verdict.shortages]
+    result.update(paths.given(state=verdict.state, shortages=shortages, assumption=named.assumption))
     return result
 
 
@@ -373,10 +362,7 @@ def _shortage_input(shortage: Shortage, queue: str) -> QueueShortageInput:
         "needs": amount_of(shortage.needs),
         "capability": amount_of(shortage.most),
     }
-    if shortage.parts:
-        result["parts"] = parts_input(shortage.parts)
-    if shortage.assumption:
-        result["assumption"] = shortage.assumption
+    result.update(paths.given(parts=parts_input(shortage.parts), assumption=shortage.assumption))
     return result
 
 

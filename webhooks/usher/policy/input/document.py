@@ -20,7 +20,7 @@ from typing import (
 import orjson
 from typing_extensions import TypedDict
 
-from usher import errors, model
+from usher import errors, model, paths
 from usher.accelerators import boards
 from usher.authorities import beside as beside_objects
 from usher.authorities import priority
@@ -44,29 +44,12 @@ from usher.policy.input import site as input_site
 from usher.policy.input.pod_sets import Pods, PodSet, model_size, pod_set_document, pods_document, read_keys
 
 
-class Link(TypedDict):
-    """A variable that Kubernetes gives a container for a Service, and that its program reads as a port."""
-
-    service: str
-    variable: str
-    program: str
-    path: str
-
-
 class Parent(TypedDict):
     """The object whose operator makes the target of an autoscaler."""
 
     name: str
     """Its kind and its name."""
     remedy: str
-
-
-class Guarded(TypedDict):
-    """The pods that a disruption budget selects."""
-
-    pods: int
-    names: list[str]
-    """Kind and name of the objects that make them and whose pods ask for accelerators."""
 
 
 class Beside(TypedDict):
@@ -84,7 +67,7 @@ class Beside(TypedDict):
     """Paths of nodes to which these claims lead."""
     pods: NotRequired[int]
     """The number of pods of a PodGroup, if all were made by hand."""
-    links: NotRequired[list[Link]]
+    links: NotRequired[list[beside_objects.Link]]
     """Links of Services that the containers cannot bear."""
     mesh: NotRequired[str]
     """The label by which a service mesh adds its sidecar to the pods of the namespace."""
@@ -92,7 +75,7 @@ class Beside(TypedDict):
     """Kinds and names of other autoscalers with the target of this one."""
     unrequested: NotRequired[dict[str, str]]
     """A container of the target of this autoscaler that requests no cpu or memory, by the resource."""
-    guarded: NotRequired[Guarded]
+    guarded: NotRequired[beside_objects.Guarded]
     servers: NotRequired[dict[str, str]]
     """The kind and name of the object whose only pod serves a webhook, by the index of the webhook."""
     parent: NotRequired[Parent]
@@ -103,46 +86,26 @@ class Beside(TypedDict):
 
 
 def beside_document(beside: beside_objects.Beside) -> Beside:
-    result: Beside = {}
-    if beside.has_service:
-        result["hasService"] = True
-    if beside.disks:
-        result["disks"] = {name: list(modes) for name, modes in sorted(beside.disks.items())}
-    if beside.disk_sizes:
-        result["diskSizes"] = dict(sorted(beside.disk_sizes.items()))
-    if beside.holders:
-        result["holders"] = {name: list(others) for name, others in sorted(beside.holders.items())}
-    if beside.host_paths:
-        result["hostPaths"] = dict(sorted(beside.host_paths.items()))
-    if beside.gang is not None:
-        result["pods"] = len(beside.gang.pod_sets)
-    if beside.links:
-        result["links"] = [
-            {"service": each.service, "variable": each.variable, "program": each.program, "path": each.path}
-            for each in beside.links
-        ]
-    if beside.mesh:
-        result["mesh"] = beside.mesh
-    _add_of_objects(beside, result)
-    return result
-
-
-def _add_of_objects(beside: beside_objects.Beside, result: Beside) -> None:
-    """Adds the facts about objects that make no pods."""
-    if beside.scalers:
-        result["scalers"] = list(beside.scalers)
-    if beside.unrequested:
-        result["unrequested"] = dict(sorted(beside.unrequested.items()))
-    if beside.guarded is not None:
-        result["guarded"] = {"pods": beside.guarded.pods, "names": list(beside.guarded.names)}
-    if beside.servers:
-        result["servers"] = dict(beside.servers)
+    result: Beside = paths.given(
+        hasService=beside.has_service,
+        disks={name: list(modes) for name, modes in sorted(beside.disks.items())},
+        diskSizes=dict(sorted(beside.disk_sizes.items())),
+        holders={name: list(others) for name, others in sorted(beside.holders.items())},
+        hostPaths=dict(sorted(beside.host_paths.items())),
+        pods=0 if beside.gang is None else len(beside.gang.pod_sets),
+        links=list(beside.links),
+        mesh=beside.mesh,
+        scalers=list(beside.scalers),
+        unrequested=dict(sorted(beside.unrequested.items())),
+        guarded=beside.guarded,
+        servers=dict(beside.servers),
+        placed=sorted(beside.placed),
+    )
     if beside.parent is not None:
         result["parent"] = {"name": beside.parent[0], "remedy": beside.parent[1]}
     if beside.layout is not None:
         result["layout"] = {"text": beside.layout[0], "remedy": beside.layout[1]}
-    if beside.placed:
-        result["placed"] = sorted(beside.placed)
+    return result
 
 
 class GangPlaces(TypedDict):
@@ -172,31 +135,23 @@ class Lifecycle(TypedDict):
 def gang_places(places: model.GangPlaces) -> GangPlaces:
     """The fields of a gang; remembered, because a kind has the same in all objects."""
     result: GangPlaces = {"onTemplates": places.on_templates, "countedByOperator": places.counted_by_operator}
-    if places.queue is not None:
-        result["queue"] = places.queue
-    if places.minimum is not None:
-        result["minimum"] = places.minimum
-    if places.own_minimum is not None:
-        result["ownMinimum"] = places.own_minimum
-    if places.priority_class is not None:
-        result["priorityClass"] = places.priority_class
-    if places.scheduler is not None:
-        result["scheduler"] = places.scheduler
-    if places.native is not None:
-        result["native"] = places.native
+    result.update(
+        paths.given(
+            queue=places.queue,
+            minimum=places.minimum,
+            ownMinimum=places.own_minimum,
+            priorityClass=places.priority_class,
+            scheduler=places.scheduler,
+            native=places.native,
+        )
+    )
     return result
 
 
 @lru_cache(maxsize=64)
 def lifecycle(places: model.LifecyclePlaces) -> Lifecycle:
     """The fields that end an object or hand it over; remembered as well."""
-    result: Lifecycle = {}
-    if places.ttl is not None:
-        result["ttl"] = places.ttl
-    if places.deadline is not None:
-        result["deadline"] = places.deadline
-    if places.managed_by is not None:
-        result["managedBy"] = places.managed_by
+    result: Lifecycle = paths.given(ttl=places.ttl, deadline=places.deadline, managedBy=places.managed_by)
     return result
 
 
@@ -490,12 +445,9 @@ def _old_object_input(workload: model.Workload) -> Old:
         "asksAccelerators": workload.asks_accelerators,
         "labels": read_keys(workload.labels),
     }
-    if workload.claimed_owner is not None:
-        result["claimedOwner"] = _owner(workload.claimed_owner)
+    result.update(paths.given(claimedOwner=_owner(workload.claimed_owner), object=workload.view))
     if workload.queue_labels is not workload.labels and workload.queue_labels:
         result["queueLabels"] = read_keys(workload.queue_labels)
-    if workload.view:
-        result["object"] = workload.view
     return result
 
 
@@ -508,21 +460,16 @@ def _total(total: model.Total) -> Total:
 
 def _gang(gang: model.Gang, pod_sets: Sequence[model.PodSet]) -> Gang:
     result: Gang = {"wanted": gang.wanted, "formedBy": gang.formed_by}
-    if gang.waits:
-        result["waits"] = True
+    result.update(paths.given(waits=gang.waits, scheduler=gang.scheduler, priorityClass=gang.priority_class))
     if gang.minimum is not None:
         result["minimum"] = gang.minimum
     if any(each.later for each in pod_sets):
         result["first"] = sum(each.count.minimum for each in pod_sets if not each.later)
-    if gang.scheduler:
-        result["scheduler"] = gang.scheduler
-    if gang.priority_class:
-        result["priorityClass"] = gang.priority_class
     return result
 
 
-def _owner(owner: model.Owner) -> Owner:
-    return {"group": owner.group, "kind": owner.kind}
+def _owner(owner: model.Owner | None) -> Owner | None:
+    return None if owner is None else {"group": owner.group, "kind": owner.kind}
 
 
 def _workload(workload: model.Workload) -> Workload:
@@ -544,19 +491,18 @@ def _workload(workload: model.Workload) -> Workload:
         "gangPlaces": gang_places(workload.gang_places),
         "lifecycle": lifecycle(workload.lifecycle_places),
     }
-    if workload.managed_by:
-        result["managedBy"] = workload.managed_by
-    size = model_size(workload.annotations)
-    if size is not None:
-        result["modelSize"] = size
-    if workload.role_refusal:
-        result["roleRefusal"] = workload.role_refusal
-    if workload.owner is not None:
-        result["owner"] = _owner(workload.owner)
-    if workload.claimed_owner is not None:
-        result["claimedOwner"] = _owner(workload.claimed_owner)
-    if workload.queue_label_path is not None:
-        result["queueLabelPath"] = workload.queue_label_path
-        if workload.queue_label_path != "/metadata" or workload.queue_labels is not workload.labels:
-            result["queueLabels"] = read_keys(workload.queue_labels)
+    result.update(
+        paths.given(
+            managedBy=workload.managed_by,
+            modelSize=model_size(workload.annotations),
+            roleRefusal=workload.role_refusal,
+            owner=_owner(workload.owner),
+            claimedOwner=_owner(workload.claimed_owner),
+            queueLabelPath=workload.queue_label_path,
+        )
+    )
+    if workload.queue_label_path is not None and (
+        workload.queue_label_path != "/metadata" or workload.queue_labels is not workload.labels
+    ):
+        result["queueLabels"] = read_keys(workload.queue_labels)
     return result

@@ -108,54 +108,40 @@ def container_document(container: model.Container, *, all_resources: bool) -> Co
         "environment": {variable.name: _variable(variable) for variable in container.environment},
     }
     result.update(cast(Container, container.fields))
-    if container.uses_claims:
-        result["usesClaims"] = True
-    if container.not_repeated:
-        result["notRepeated"] = list(container.not_repeated)
-    if container.trains:
-        result["trains"] = True
+    others = {*container.requests, *container.limits}.difference(container.accelerators) if all_resources else ()
+    result.update(
+        paths.given(
+            usesClaims=container.uses_claims,
+            notRepeated=list(container.not_repeated),
+            trains=container.trains,
+            resources={name: _resource(container, name) for name in sorted(others)},
+            lookalikes={name: container.first_path(name) for name in container.lookalikes},
+            meantResources=dict(container.meant_resources),
+        )
+    )
     if len(container.environment) > len(result["environment"]):
         _add_overrides(result["environment"], container.environment)
     _add_rare_fields(result, container)
-    if all_resources:
-        others = {*container.requests, *container.limits}.difference(container.accelerators)
-        if others:
-            result["resources"] = {name: _resource(container, name) for name in sorted(others)}
-    if container.lookalikes:
-        result["lookalikes"] = {name: container.first_path(name) for name in container.lookalikes}
-    if container.meant_resources:
-        result["meantResources"] = dict(container.meant_resources)
     return result
 
 
 def _add_rare_fields(result: Container, container: model.Container) -> None:
     """Adds the fields that few containers have."""
-    if container.environment_sources:
-        result["environmentSources"] = [_source(source) for source in container.environment_sources]
-    if container.operator_variables:
-        result["operatorVariables"] = dict(container.operator_variables)
-    if container.passes_on:
-        result["passesOn"] = list(container.passes_on)
-    if container.processes is not None:
-        result["processes"] = container.processes
-    if container.parallelism is not None:
-        result["parallelism"] = container.parallelism
-    if container.model_server:
-        result["modelServer"] = container.model_server
-    if container.field_places:
-        result["places"] = dict(container.field_places)
-    _add_facts_of_commands(result, container)
-
-
-def _add_facts_of_commands(result: Container, container: model.Container) -> None:
-    if container.one_text:
-        result["oneText"] = container.one_text
-    if container.one_program:
-        result["oneProgram"] = container.one_program
-    if container.drain_seconds:
-        result["drainSeconds"] = container.drain_seconds
-    if container.idle_command:
-        result["idleCommand"] = container.idle_command
+    result.update(
+        paths.given(
+            environmentSources=[_source(source) for source in container.environment_sources],
+            operatorVariables=dict(container.operator_variables or {}),
+            passesOn=list(container.passes_on),
+            processes=container.processes,
+            parallelism=container.parallelism,
+            modelServer=container.model_server,
+            places=dict(container.field_places),
+            oneText=container.one_text,
+            oneProgram=container.one_program,
+            drainSeconds=container.drain_seconds,
+            idleCommand=container.idle_command,
+        )
+    )
 
 
 def _resource(container: model.Container, name: str) -> Resource:
@@ -372,25 +358,20 @@ def pod_set_document(pod_set: model.PodSet, where: PoolsInput) -> PodSet:
 
 
 def _add_what_is_rare(result: PodSet, pod_set: model.PodSet) -> None:
-    size = model_size(pod_set.annotations)
-    if size is not None:
-        result["modelSize"] = size
-    if pod_set.own_metadata_path:
-        result["ownMetadataPath"] = pod_set.own_metadata_path
-    if pod_set.unit is not None:
-        result["unit"] = {"name": pod_set.unit.name, "pods": pod_set.unit.pods}
-    if pod_set.placed:
-        result["placed"] = True
-    if pod_set.scheduling_group:
-        result["schedulingGroup"] = pod_set.scheduling_group
-    if pod_set.pod_requests:
-        result["podRequests"] = _amounts(pod_set.pod_requests)
-    if pod_set.pod_limits:
-        result["podLimits"] = _amounts(pod_set.pod_limits)
-    if pod_set.places:
-        result["places"] = dict(pod_set.places)
-    if pod_set.operator_environment:
-        result["operatorEnvironment"] = sorted(pod_set.operator_environment)
+    unit = pod_set.unit
+    result.update(
+        paths.given(
+            modelSize=model_size(pod_set.annotations),
+            ownMetadataPath=pod_set.own_metadata_path,
+            unit=None if unit is None else {"name": unit.name, "pods": unit.pods},
+            placed=pod_set.placed,
+            schedulingGroup=pod_set.scheduling_group,
+            podRequests={name: amount_of(quantity) for name, quantity in pod_set.pod_requests.items()},
+            podLimits={name: amount_of(quantity) for name, quantity in pod_set.pod_limits.items()},
+            places=dict(pod_set.places),
+            operatorEnvironment=sorted(pod_set.operator_environment),
+        )
+    )
 
 
 def _request(request: model.AcceleratorRequest) -> Request:
@@ -410,10 +391,6 @@ def _request(request: model.AcceleratorRequest) -> Request:
 def _toleration(toleration: Mapping[str, paths.Json]) -> Toleration:
     # usher has already reported fields of a wrong type, so it ignores them here.
     return cast(Toleration, {name: value for name in _OF_TOLERATION if isinstance(value := toleration.get(name), str)})
-
-
-def _amounts(amounts: Mapping[str, quantities.Quantity]) -> dict[str, Amount]:
-    return {name: amount_of(quantity) for name, quantity in amounts.items()}
 
 
 def model_size(annotations: Mapping[str, str]) -> Amount | None:

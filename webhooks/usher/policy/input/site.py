@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NotRequired
+from typing import Any, NotRequired, cast
 
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model
+from usher import model, paths
 from usher.config import fabrics as config_fabrics
 from usher.config import models, sections
 from usher.config import selection as config_selection
@@ -155,11 +155,9 @@ class Sites:
             "sharedMemory": _shared_memory(config.shared_memory),
         }
         if (group, kind) == ("", "Namespace"):
-            _trust(result, namespace, config)
+            result.update(paths.given(nameIsTrusted=models.why_trusted(namespace, config)))
         _schedulers(result, namespace, config)
-        parameters = self._parameters(namespace)
-        if parameters:
-            result["parameters"] = parameters
+        result.update(paths.given(parameters=self._parameters(namespace)))
         queue = config_selection.first_match(config.queues, subject)
         if queue is not None:
             result["queue"] = _queue(queue)
@@ -177,8 +175,7 @@ class Sites:
         ending = config_selection.first_match(config.lifecycle, subject)
         if ending is not None:
             result["lifecycle"] = _lifecycle(ending)
-        if config.gangs.different_boards == "narrow":
-            result["narrowsGangs"] = True
+        result.update(paths.given(narrowsGangs=config.gangs.different_boards == "narrow"))
         if config.priorities.global_default is not None:
             result["globalDefaultPriority"] = config.priorities.global_default
         return result
@@ -193,29 +190,19 @@ class Sites:
         return result
 
 
-def _trust(result: Site, namespace: str, config: models.Config) -> None:
-    trusted = models.why_trusted(namespace, config)
-    if trusted:
-        result["nameIsTrusted"] = trusted
-
-
 def _schedulers(result: Site, namespace: str, config: models.Config) -> None:
-    kai = {route.name for route in config.routing if route.scheduler == "kai"}
-    if kai:
-        result["kaiSchedulers"] = sorted(kai)
-    schedulers = {
-        route.scheduler for route in config.routing if config_selection.matches_pattern(namespace, route.namespaces)
-    }
-    if schedulers:
-        result["gangSchedulers"] = sorted(schedulers)
+    routed = [each for each in config.routing if config_selection.matches_pattern(namespace, each.namespaces)]
+    result.update(
+        paths.given(
+            kaiSchedulers=sorted({route.name for route in config.routing if route.scheduler == "kai"}),
+            gangSchedulers=sorted({route.scheduler for route in routed}),
+        )
+    )
 
 
 def _queue(queue: sections.Queue) -> Queue:
     result: Queue = {"localQueue": queue.local_queue, "placesPods": queue.places_pods}
-    if queue.priority_class is not None:
-        result["priorityClass"] = queue.priority_class
-    if queue.multi_kueue:
-        result["multiKueue"] = True
+    result.update(paths.given(priorityClass=queue.priority_class, multiKueue=queue.multi_kueue))
     if queue.topology is not None:
         result["topology"] = {"mode": queue.topology.mode, "level": queue.topology.level}
     return result
@@ -231,20 +218,17 @@ def _shared_memory(settings: sections.SharedMemory) -> SharedMemory:
 
 
 def _lifecycle(settings: sections.Lifecycle) -> Lifecycle:
-    result: Lifecycle = {}
-    if settings.ttl_after_finished is not None:
-        result["ttl"] = int(seconds(settings.ttl_after_finished))
-    if settings.deadline is not None:
-        result["deadline"] = int(seconds(settings.deadline))
-    if settings.termination_grace_period is not None:
-        result["grace"] = int(seconds(settings.termination_grace_period))
     hook = settings.pre_stop
+    times = {
+        "ttl": settings.ttl_after_finished,
+        "deadline": settings.deadline,
+        "grace": settings.termination_grace_period,
+        "preStopWait": None if hook is None else hook.wait,
+    }
+    result = cast(Lifecycle, {name: int(seconds(time)) for name, time in times.items() if time is not None})
     if hook is not None:
         result["preStop"] = sections.command_of(hook)
-        if hook.wait is not None:
-            result["preStopWait"] = int(seconds(hook.wait))
-        if hook.signal is not None:
-            result["signals"] = True
+        result.update(paths.given(signals=hook.signal is not None))
     return result
 
 
