@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from usher import paths
 from usher.config import models
 from usher.policy.checks import catalogue
-from usher.policy.engines.engine import RESULT_VERSION, Entrypoint
+from usher.policy.engines.engine import ALL_CHECKS, RESULT_VERSION, Entrypoint
 from usher.policy.evaluator import Evaluator
 
 
@@ -19,7 +19,7 @@ class ScriptedEngine:
         self.waits = waits
         self.closed = False
 
-    def evaluate(self, entrypoint: Entrypoint, document: bytes) -> paths.Object:  # noqa: ARG002 - the protocol's
+    def evaluate(self, entrypoint: Entrypoint, document: bytes, left_out: bytes = ALL_CHECKS) -> paths.Object:  # noqa: ARG002 - the protocol's
         return self._answer(entrypoint)
 
     def ready(self) -> None:

@@ -59,7 +59,8 @@ def main() -> None:
     )
     (policies / catalogue.REVISION_FILE).write_text(revision_rule(policies), encoding="utf-8")
     if arguments.binaryen is None or arguments.binaryen.is_dir():
-        (policies / catalogue.WASM).write_bytes(wasm(arguments.opa, arguments.binaryen, policies))
+        numbers = {entry.key: entry.number for entry in entries["checks"]}
+        (policies / catalogue.WASM).write_bytes(wasm(arguments.opa, arguments.binaryen, policies, numbers))
     files = catalogue.digests(catalogue.contents(policies))
     write_json(policies / catalogue.MANIFEST, {"opa": opa_version(arguments.opa), "files": files})
     print(f"{sum(map(len, entries.values()))} checks and mutations, revision {catalogue.revision(files)}")
@@ -122,7 +123,7 @@ revision := "{revision}"
 """
 
 
-def wasm(opa: Path, binaryen: Path | None, policies: Path) -> bytes:
+def wasm(opa: Path, binaryen: Path | None, policies: Path, numbers: dict[str, int]) -> bytes:
     with tempfile.TemporaryDirectory() as directory:
         archive = Path(directory) / "bundle.tar.gz"
         entrypoints = [argument for entrypoint in Entrypoint for argument in ("-e", entrypoint)]
@@ -135,7 +136,7 @@ def wasm(opa: Path, binaryen: Path | None, policies: Path) -> bytes:
             member = tar.extractfile("/policy.wasm")
             assert member is not None
             try:
-                module = quicken_module.quickened(member.read())
+                module = quicken_module.quickened(member.read(), numbers)
                 return module if binaryen is None else quicken_module.optimised(module, binaryen)
             except quicken_module.QuickenError as error:
                 sys.exit(f"tools/quicken_module.py: {error}")

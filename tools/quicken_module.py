@@ -15,6 +15,9 @@ rule in a map from numbers, which grows and hashes. The new code
 * hashes strings with a multiplication (`opa_value_hash`);
 * remembers values of rules in an array (`opa_memoize_init`, `opa_memoize_get`, `opa_memoize_insert`).
 
+And it leaves out checks that a site does not want: `usher_leave_out` takes the address of a table with a byte for each
+number of a check, and a check whose byte is not 0 finds nothing.
+
 Objects keep their order, because hashes stay the same. The functions that are replaced have to be those that this
 module knows: `scripts/policies` fails when another OPA has others.
 """
@@ -22,13 +25,14 @@ module knows: `scripts/policies` fails when another OPA has others.
 import ctypes
 import hashlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import wasmtime
 
-_FUNCTION, _GLOBAL, _CODE, _DATA, _CUSTOM = 3, 6, 10, 11, 0
+_FUNCTION, _GLOBAL, _EXPORT, _CODE, _DATA, _CUSTOM = 3, 6, 7, 10, 11, 0
 _IMPORT: Final = 2
 
 KNOWN: Final = {
@@ -331,6 +335,20 @@ _MEMOIZE_INSERT: Final = """
   (i32.store (i32.add (global.get {table}) (i32.shl (local.get $rule) (i32.const 2))) (local.get $value)))
 """
 
+_LEAVE_OUT: Final = "(func (param $table i32) (global.set {left_out} (local.get $table)))"
+
+_CHECK: Final = """
+(func (param $input i32) (param $data i32) (result i32)
+  (if (global.get {left_out})
+    (then
+      (if (i32.load8_u offset={number} (global.get {left_out})) (then (return (i32.const 0))))))
+  (return (call {original} (local.get $input) (local.get $data))))
+"""
+
+
+LEAVE_OUT: Final = b"usher_leave_out"
+NO_CHECKS: Final[Mapping[str, int]] = MappingProxyType({})
+
 
 class QuickenError(Exception):
     """The module is not one of the OPA that this file knows."""
@@ -341,8 +359,11 @@ class _Section(NamedTuple):
     content: bytes
 
 
-def quickened(module: bytes) -> bytes:
+def quickened(module: bytes, checks: Mapping[str, int] = NO_CHECKS) -> bytes:
     """The module with the faster functions.
+
+    Args:
+        checks: the number of each check that can be left out, by its key.
 
     Raises:
         QuickenError: OPA's runtime is another one.
@@ -385,12 +406,23 @@ def quickened(module: bytes) -> bytes:
             bodies.append(bodies[place])
             types.append(types[place])
         bodies[place] = _body(text.format(**numbers, original=original))
-    # A global that holds the address of the array: i32, mutable, at first 0.
-    globals_ = _content(sections, _GLOBAL)
+    left_out = numbers["table"] + 1
+    for key, number in checks.items():
+        place, original = index[f"g0.data.usher.checks.{key.replace('/', '.')}.deny"] - imported, imported + len(bodies)
+        bodies.append(bodies[place])
+        types.append(types[place])
+        bodies[place] = _body(_CHECK.format(left_out=left_out, number=number, original=original))
+    leaving_out = imported + len(bodies)
+    bodies.append(_body(_LEAVE_OUT.format(left_out=left_out)))
+    types.append(types[index["opa_free"] - imported])
+    # Globals that hold the addresses of the array and of the table: i32, mutable, at first 0.
+    globals_, exports = _content(sections, _GLOBAL), _content(sections, _EXPORT)
     number, start = _unsigned(globals_, 0)
+    exported, first = _unsigned(exports, 0)
     changed = {
         _FUNCTION: _list([_leb(each) for each in types]),
-        _GLOBAL: _leb(number + 1) + globals_[start:] + bytes((0x7F, 0x01, 0x41, 0x00, 0x0B)),
+        _GLOBAL: _leb(number + 2) + globals_[start:] + bytes((0x7F, 0x01, 0x41, 0x00, 0x0B)) * 2,
+        _EXPORT: _leb(exported + 1) + exports[first:] + _leb(len(LEAVE_OUT)) + LEAVE_OUT + b"\0" + _leb(leaving_out),
         _CODE: _list([_leb(len(each)) + each for each in bodies]),
     }
     return module[:8] + b"".join(

@@ -23,7 +23,7 @@ from usher.extensions import installed_programs
 from usher.kinds import registry
 from usher.kinds.reading import values
 from usher.policy import assembly
-from usher.policy.engines.engine import Entrypoint
+from usher.policy.engines.engine import ALL_CHECKS, Entrypoint
 from usher.policy.evaluator import Evaluator
 
 SETTINGS = judging.Settings(command=findings.Command.CHECK, mutated=True)
@@ -59,9 +59,9 @@ class Asked:
         self._engine = evaluator.engine
         self.questions = 0
 
-    def evaluate(self, entrypoint: Entrypoint, document: bytes) -> paths.Object:
+    def evaluate(self, entrypoint: Entrypoint, document: bytes, left_out: bytes = ALL_CHECKS) -> paths.Object:
         self.questions += 1
-        return self._engine.evaluate(entrypoint, document)
+        return self._engine.evaluate(entrypoint, document, left_out)
 
     def ready(self) -> None:
         self._engine.ready()

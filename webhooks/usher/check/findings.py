@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from usher import memo, model, paths
 from usher.check.devices import NOTHING, Amount, Devices
 from usher.config.models import Enforcement, ExceptionRule
-from usher.policy import decision
+from usher.policy import decision, excused_findings
 from usher.policy.checks.catalogue import About, Entry
 from usher.policy.evaluator import Evaluator
 from usher.policy.excused_findings import Circumstances
@@ -450,7 +450,9 @@ def matching(rules: Sequence[ExceptionRule], values: Iterable[paths.Object], *, 
         within = paths.text(metadata.get("namespace")) or namespace
         kind, name = paths.text(value.get("kind")), paths.text(metadata.get("name"))
         yield from (
-            place for place, each in narrow if decision.exception_matches(each, namespace=within, kind=kind, name=name)
+            place
+            for place, each in narrow
+            if excused_findings.exception_matches(each, namespace=within, kind=kind, name=name)
         )
 
 
@@ -458,7 +460,9 @@ def _use(
     place: int, rules: Sequence[ExceptionRule], judged: Sequence[Result], evaluator: Evaluator, *, aside: int
 ) -> ExceptionUse:
     rule, today = rules[place], evaluator.today()
-    checks = [each for each in evaluator.catalogue.checks.values() if decision.exception_names_check(rule, each)]
+    checks = [
+        each for each in evaluator.catalogue.checks.values() if excused_findings.exception_names_check(rule, each)
+    ]
     keys = {each.key for each in checks}
     matched = [each for each in judged if _matches(rule, each)]
     seen = [found for each in matched if (found := _with_checks(each, keys)).findings]
@@ -490,7 +494,7 @@ def _use(
 
 def _matches(rule: ExceptionRule, result: Result) -> bool:
     about = result.identity
-    return decision.exception_matches(rule, namespace=about.namespace, kind=about.kind, name=about.name)
+    return excused_findings.exception_matches(rule, namespace=about.namespace, kind=about.kind, name=about.name)
 
 
 def _with_checks(result: Result, keys: set[str]) -> _Seen:

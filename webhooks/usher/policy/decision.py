@@ -73,6 +73,9 @@ PRESETS: dict[str, dict[catalogue.Severity, model.Outcome]] = {
 FELT: Final = frozenset({model.Outcome.DENY, model.Outcome.WARN})
 """Outcomes that the author of an object sees; an exception turns them into `audit`."""
 
+_TABLES: Final = 64
+"""How many tables of checks that are off are kept; namespaces and roles with the same rules share one."""
+
 _MILDNESS = {model.Outcome.DENY: 0, model.Outcome.WARN: 1, model.Outcome.AUDIT: 2}
 
 
@@ -120,34 +123,37 @@ def outcome_of_preset(check: catalogue.Entry, preset: str) -> model.Outcome | No
 def covering_exception(check: catalogue.Entry, *, where: Circumstances, enforcement: models.Enforcement) -> int | None:
     """The number of the first exception that covers the check here, counted from 0."""
     given = enforcement.exceptions_in(where.namespace)
-    return next((number for number, each in given if exception_covers(each, check, where)), None)
-
-
-def exception_covers(exception: models.ExceptionRule, check: catalogue.Entry, where: Circumstances) -> bool:
-    """Whether an exception covers a check here; an expired one covers nothing."""
-    return (
-        where.today <= exception.expires
-        and exception_names_check(exception, check)
-        and exception_matches(exception, namespace=where.namespace, kind=where.kind, name=where.name)
-    )
-
-
-def exception_names_check(exception: models.ExceptionRule, check: catalogue.Entry) -> bool:
-    return not {check.code, check.name, *check.aliases}.isdisjoint(exception.checks)
-
-
-def exception_matches(exception: models.ExceptionRule, *, namespace: str, kind: str, name: str) -> bool:
-    """Whether an exception is for an object, on any day and for any check."""
-    return (
-        selection.matches_pattern(namespace, exception.namespaces)
-        and (not exception.kinds or kind in exception.kinds)
-        and (not exception.names or selection.matches_pattern(name, exception.names))
-    )
+    return next((number for number, each in given if excused_findings.exception_covers(each, check, where)), None)
 
 
 def check_words(check: catalogue.Entry) -> tuple[str, ...]:
     """The words by which a rule of usher.yaml may name a check."""
     return ("*", check.code, check.name, check.category, *check.aliases)
+
+
+class OffChecks:
+    """The checks that are off in a place, as `Engine.evaluate` takes them: no judgement has what they find."""
+
+    def __init__(self, entries: Catalogue, enforcement: models.Enforcement) -> None:
+        self._entries = entries
+        self._enforcement = enforcement
+        self._words = {
+            word: frozenset(each.key for each in entries.checks.values() if word in check_words(each))
+            for word in {rule.check for rule in enforcement.rules}
+        }
+        self._kept = lru_cache(maxsize=_TABLES)(self._table)
+
+    def at(self, namespace: str, role: model.Role, place: selection.Place) -> bytes:
+        where = Circumstances(namespace=namespace, role=role, place=place)
+        rules = self._enforcement.rules_in(namespace)
+        return self._kept(tuple((rule.check, rule.action) for rule in rules if _rule_holds(rule, where)))
+
+    def _table(self, rules: Iterable[tuple[str, str]]) -> bytes:
+        preset = self._enforcement.preset
+        off = {key for key, check in self._entries.checks.items() if outcome_of_preset(check, preset) is OFF}
+        for word, action in rules:
+            off = off | self._words[word] if action == "off" else off - self._words[word]
+        return catalogue.table_of_numbers(self._entries.checks[key] for key in off)
 
 
 def _rule_holds(rule: models.EnforcementRule, where: Circumstances) -> bool:

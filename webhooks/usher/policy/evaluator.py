@@ -28,7 +28,7 @@ from usher.memo import Memo
 from usher.policy import decision, excused_findings
 from usher.policy.checks import catalogue
 from usher.policy.decision import Identities, Operation, Request, User
-from usher.policy.engines.engine import Engine, Entrypoint
+from usher.policy.engines.engine import ALL_CHECKS, Engine, Entrypoint
 from usher.policy.excused_findings import Side
 from usher.policy.input import document as input_document
 from usher.policy.mutating import Mutating, MutationRules
@@ -65,8 +65,8 @@ LIKE_PODS: Final = 1024
 _READ_PODS: Final = 64
 """How many Pods it remembers as it read them: /validate gets one just after /mutate, which often changes nothing."""
 
-_Key = tuple[str, tuple[str, ...] | None, bool, bool, bool, int, int, bytes]
-"""Namespace, identities of the user, whether the owner is hidden, whether it is a review, whether there are facts,
+_Key = tuple[str, tuple[str, ...] | None, bool, selection.Place, bool, int, int, bytes]
+"""Namespace, identities of the user, whether the owner is hidden, the place that judges, whether there are facts,
 revisions of facts and nodes, digest of the Pod.
 """
 
@@ -106,6 +106,8 @@ class Evaluator:
         self.is_exempt = lru_cache(maxsize=1024)(
             lambda namespace: selection.matches_pattern(namespace, config.exempt_namespaces)
         )
+        off = decision.OffChecks(entries, config.enforcement)
+        self._off = lru_cache(maxsize=1024)(off.at)
         set_by_fabrics = {name for pool in config.pools if pool.fabric for name in config.fabric(pool.fabric).env}
         self._ranks = fingerprints.RANKS - set_by_fabrics
         # A review asks for the decision and for the patch of one request, one after the other.
@@ -118,7 +120,7 @@ class Evaluator:
         self._mended: Memo[_Key, tuple[merge.Merged, Subject]] = Memo(LIKE_PODS)
         self._read: Memo[_Key, model.Workload | None] = Memo(_READ_PODS, at_once=True)
         # Files are judged once, so the second of two like objects must find the answer to the first.
-        self._admissions: Memo[tuple[str, str, bytes], tuple[merge.Merged, Subject] | None] = Memo(
+        self._admissions: Memo[tuple[str, str, str, bytes], tuple[merge.Merged, Subject] | None] = Memo(
             LIKE_PODS, at_once=True
         )
         self._read_by_site = fingerprints.read_by(config.roles)
@@ -186,7 +188,7 @@ class Evaluator:
             as_large = unchanged or identity.is_as_large(old.excess, excess)
             return frozenset(range(len(now.findings))) if as_large else frozenset()
         try:
-            before = Side(self._find(Case(workload=old), known).findings, old, request.old_value)
+            before = Side(self._find(Case(workload=old), known, place=None).findings, old, request.old_value)
         except errors.ExhaustedError:
             return frozenset()
         # A controller brings the numbers of another object that was judged, and pods are judged when they are made.
@@ -222,7 +224,7 @@ class Evaluator:
             merged, _ = made[0]
             return made[0] if _is_shared(merged, like) else None
 
-        kept = self._admissions.get((request.namespace, request.company, like.digest), make)
+        kept = self._admissions.get((request.namespace, request.company, request.place, like.digest), make)
         if made or kept is None:
             return made[0] if made else self._admitted(request)
         merged, subject = kept
@@ -342,14 +344,14 @@ class Evaluator:
         if exemption := self._exemption(workload, request):
             found = Found()
             if request.place != "admission" and _is_agent(workload):
-                found = self._find(request.case(workload, known), known)
+                found = self._find(request.case(workload, known), known, place=request.place)
             kept = tuple(each for each in found.findings if each.check in _OF_AGENTS)
             return Subject(workload=workload, exemption=exemption, found=Found(findings=kept, grounds=found.grounds))
         old = None
         if request.operation is Operation.UPDATE and request.old_value is not None:
             old = self._with_unread_keys(self._read_workload(request.old_value, request), request.old_value, request)
         case = request.case(workload, known)
-        found = self._find(case, known, old=old, review=self._identities.review(request))
+        found = self._find(case, known, place=request.place, old=old, review=self._identities.review(request))
         with_remedies = tuple(_with_remedies_in_pods(found.findings, workload, request.value))
         return Subject(workload=workload, old=old, found=replace(found, findings=with_remedies))
 
@@ -398,8 +400,8 @@ class Evaluator:
         digest = fingerprints.of_pod(request.value, ranks=self._ranks)
         if digest is None:
             return None
-        identities, is_review = self._identities.of(request.user), request.place == "admission"
-        key = request.namespace, identities, request.owner_is_hidden, is_review, *facts, digest
+        identities = self._identities.of(request.user)
+        key = request.namespace, identities, request.owner_is_hidden, request.place, *facts, digest
         self._last = request, key
         return key
 
@@ -437,16 +439,19 @@ class Evaluator:
         case: Case,
         known: Knowledge,
         *,
+        place: selection.Place | None,
         old: model.Workload | None = None,
         review: input_document.Review | None = None,
     ) -> Found:
+        """What the checks find; if a place is given, without those that are off there."""
         workload = case.workload
         judged = workload.pod_sets or workload.view or workload.unread_keys
         if not judged and workload.excess is None:
             return Found()
         cluster = input_document.cluster_input(case, known) if workload.excess is None else None
         document = self.documents.build(workload, old=old, review=review, cluster=cluster, beside=case.beside)
-        result = self.engine.evaluate(Entrypoint.FINDINGS, document)
+        left_out = ALL_CHECKS if place is None else self._off(workload.namespace, workload.role, place)
+        result = self.engine.evaluate(Entrypoint.FINDINGS, document, left_out)
         return Found(
             findings=tuple(
                 _at_written_fields(decision.downgrade_partial_pods(decision.read_findings(result), workload), workload)

@@ -104,6 +104,28 @@ class Circumstances(Struct, frozen=True, kw_only=True):
     """The date in UTC."""
 
 
+def exception_covers(exception: models.ExceptionRule, check: Entry, where: Circumstances) -> bool:
+    """Whether an exception covers a check here; an expired one covers nothing."""
+    return (
+        where.today <= exception.expires
+        and exception_names_check(exception, check)
+        and exception_matches(exception, namespace=where.namespace, kind=where.kind, name=where.name)
+    )
+
+
+def exception_names_check(exception: models.ExceptionRule, check: Entry) -> bool:
+    return not {check.code, check.name, *check.aliases}.isdisjoint(exception.checks)
+
+
+def exception_matches(exception: models.ExceptionRule, *, namespace: str, kind: str, name: str) -> bool:
+    """Whether an exception is for an object, on any day and for any check."""
+    return (
+        selection.matches_pattern(namespace, exception.namespaces)
+        and (not exception.kinds or kind in exception.kinds)
+        and (not exception.names or selection.matches_pattern(name, exception.names))
+    )
+
+
 def refusal(
     asked: Suppression, entry: Entry, outcome: model.Outcome, *, where: Circumstances, enforcement: models.Enforcement
 ) -> str:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from usher import errors
 from usher.config import models, selection
-from usher.policy import decision
+from usher.policy import decision, excused_findings
 from usher.policy.checks.catalogue import Catalogue, Entry
 
 SELECT: Final = "--select"
@@ -46,7 +46,7 @@ class RuleChoice(Struct, frozen=True, kw_only=True):
                 "exceptions": [
                     rule
                     for rule in found.exceptions
-                    if any(decision.exception_names_check(rule, each) for each in judged)
+                    if any(excused_findings.exception_names_check(rule, each) for each in judged)
                 ],
             }
         )

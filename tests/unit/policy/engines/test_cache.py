@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from usher import errors, paths
-from usher.policy.engines.engine import LARGEST, CachedEngine, Entrypoint
+from usher.policy.engines.engine import ALL_CHECKS, LARGEST, CachedEngine, Entrypoint
 
 
 class CountingEngine:
@@ -18,11 +18,11 @@ class CountingEngine:
         self.calls = 0
         self.closed = False
 
-    def evaluate(self, entrypoint: Entrypoint, document: bytes) -> paths.Object:
+    def evaluate(self, entrypoint: Entrypoint, document: bytes, left_out: bytes = ALL_CHECKS) -> paths.Object:
         self.calls += 1
         if document == b"fail":
             raise errors.EngineError(f"call {self.calls} of {entrypoint}")
-        return {"version": 1, "call": self.calls}
+        return {"version": 1, "call": self.calls, **({"leftOut": left_out.hex()} if left_out else {})}
 
     def ready(self) -> None:
         """Always."""
@@ -49,6 +49,15 @@ def test_the_cache_distinguishes_documents_and_entry_points() -> None:
             cached.evaluate(entrypoint, document)
 
     assert engine.calls == 2 * len(Entrypoint)
+
+
+def test_the_cache_distinguishes_what_is_left_out() -> None:
+    cached = CachedEngine(CountingEngine())
+
+    answers = [cached.evaluate(Entrypoint.FINDINGS, b"{}", table) for table in (b"", b"\1", b"\1", b"")]
+
+    assert [answer.get("leftOut", "") for answer in answers] == ["", "01", "01", ""]
+    assert [answer["call"] for answer in answers] == [1, 2, 2, 1]
 
 
 def test_an_error_is_not_remembered() -> None:

@@ -23,6 +23,7 @@ from usher import errors, memo
 from usher.config.described_kinds import DescribedKind
 
 CODE: Final = memo.pattern(r"US[HM]\d{3,4}")
+_OF_CHECKS: Final = "USH"
 
 
 class Severity(StrEnum):
@@ -193,6 +194,15 @@ class Catalogue(Struct, frozen=True, kw_only=True, dict=True):
     def keys_of_checks(self) -> dict[str, str]:
         """Keys of checks by the words that usher.yaml may use: codes, names and aliases."""
         return {word: entry.key for entry in self.checks.values() for word in (entry.code, entry.name, *entry.aliases)}
+
+
+def table_of_numbers(checks: Iterable[Entry]) -> bytes:
+    """A byte for each number of a check of usher, 1 for these checks; own checks of a site have no place in it."""
+    numbers = [each.number for each in checks if each.code.startswith(_OF_CHECKS)]
+    table = bytearray(max(numbers, default=-1) + 1)
+    for number in numbers:
+        table[number] = 1
+    return bytes(table)
 
 
 _ENTRIES = TypeAdapter(dict[str, list[Entry]])

@@ -33,6 +33,10 @@ class Entrypoint(StrEnum):
     """Why mutations skip an object or a part of it; `usher explain` asks this, a review never does."""
 
 
+ALL_CHECKS: Final = b""
+"""The table of checks to leave out, where an engine evaluates all."""
+
+
 class Engine(Protocol):
     """Evaluates an entry point of the bundle. Threads must not share an engine unless it allows that."""
 
@@ -44,8 +48,12 @@ class Engine(Protocol):
         """Whether an evaluation waits for another process; then an event loop must run it in a thread."""
         ...
 
-    def evaluate(self, entrypoint: Entrypoint, document: bytes) -> paths.Object:
+    def evaluate(self, entrypoint: Entrypoint, document: bytes, left_out: bytes = ALL_CHECKS) -> paths.Object:
         """The result object of an entry point for an input document (JSON).
+
+        Args:
+            left_out: as `catalogue.table_of_numbers`, checks whose findings the caller drops. An engine need not
+                evaluate them, and may.
 
         Raises:
             EngineError: the engine failed, or its answer is not a result of our policies.
@@ -105,7 +113,7 @@ class CachedEngine:
 
     def __init__(self, engine: Engine, *, entries: int = ENTRIES) -> None:
         self._engine = engine
-        self._answers: Memo[tuple[Entrypoint, bytes], bytes] = Memo(entries, at_once=True)
+        self._answers: Memo[tuple[Entrypoint, bytes, bytes], bytes] = Memo(entries, at_once=True)
 
     @property
     def name(self) -> str:
@@ -115,18 +123,18 @@ class CachedEngine:
     def waits(self) -> bool:
         return self._engine.waits
 
-    def evaluate(self, entrypoint: Entrypoint, document: bytes) -> paths.Object:
+    def evaluate(self, entrypoint: Entrypoint, document: bytes, left_out: bytes = ALL_CHECKS) -> paths.Object:
         """The result of the engine. Errors are not kept."""
         if len(document) > LARGEST:
-            return self._engine.evaluate(entrypoint, document)
+            return self._engine.evaluate(entrypoint, document, left_out)
         made = list[paths.Object]()
 
         def make() -> bytes:
-            made.append(self._engine.evaluate(entrypoint, document))
+            made.append(self._engine.evaluate(entrypoint, document, left_out))
             # A text of orjson lies in a buffer of up to 16 times its length.
             return bytes(memoryview(orjson.dumps(made[0])))
 
-        text = self._answers.get((entrypoint, memo.digest(document)), make)
+        text = self._answers.get((entrypoint, left_out, memo.digest(document)), make)
         result: paths.Object = made[0] if made else orjson.loads(text)
         return result
 
@@ -182,13 +190,13 @@ class TogetherEngine:
     def waits(self) -> bool:
         return self._ours.waits
 
-    def evaluate(self, entrypoint: Entrypoint, document: bytes) -> paths.Object:
+    def evaluate(self, entrypoint: Entrypoint, document: bytes, left_out: bytes = ALL_CHECKS) -> paths.Object:
         """The result of both. If own checks fail, the result has an unknown: a part of the object was not judged.
 
         Raises:
             EngineError: usher's own checks failed.
         """
-        result = self._ours.evaluate(entrypoint, document)
+        result = self._ours.evaluate(entrypoint, document, left_out)
         if entrypoint is not Entrypoint.FINDINGS:
             return result
         with share_deadline(_PART):

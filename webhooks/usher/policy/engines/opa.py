@@ -135,7 +135,12 @@ class OpaEngine:
         with self._breaker.attempt():
             self._within_deadline(self._verify)
 
-    def evaluate(self, entrypoint: engine.Entrypoint, document: bytes) -> paths.Object:
+    def evaluate(
+        self,
+        entrypoint: engine.Entrypoint,
+        document: bytes,
+        left_out: bytes = engine.ALL_CHECKS,  # noqa: ARG002 - the server evaluates all checks
+    ) -> paths.Object:
         try:
             with self._breaker.attempt():
                 return self._within_deadline(lambda: self._evaluated(entrypoint, document))

@@ -42,6 +42,11 @@ _STARVED_TRIES: Final = 5
 _NO_MEMORY: Final = "opa_malloc: failed"
 """The message with which OPA's allocator ends (wasm/src/malloc.c)."""
 
+_LEAVE_OUT: Final = "usher_leave_out"
+"""The function of our module that takes the address of the checks to leave out (`tools/quicken_module.py`)."""
+_TABLE: Final = 10_000
+"""Bytes: the code of a check has at most four digits."""
+
 _CLOSED: Final = "the policy engine is closed"
 _DATA: Final = b"{}"  # base data beside our rules: the input holds all data that they read
 
@@ -136,18 +141,19 @@ class WasmEngine:
         other._start(replace(self._program, data=data))  # noqa: SLF001 - self
         return other
 
-    def evaluate(self, entrypoint: str, document: bytes) -> paths.Object:
+    def evaluate(self, entrypoint: str, document: bytes, left_out: bytes = engine.ALL_CHECKS) -> paths.Object:
         for _ in range(_STARVED_TRIES - 1):
             try:
-                return self._evaluated(entrypoint, document)
+                return self._evaluated(entrypoint, document, left_out)
             except _StarvedError:
                 if ANSWER_UNTIL.get() < math.inf:
                     raise  # an API server waits
-        return self._evaluated(entrypoint, document)
+        return self._evaluated(entrypoint, document, left_out)
 
-    def _evaluated(self, entrypoint: str, document: bytes) -> paths.Object:
+    def _evaluated(self, entrypoint: str, document: bytes, left_out: bytes) -> paths.Object:
         instance = self._instance()
         try:
+            instance.leave_out(left_out)
             text = instance.evaluate(entrypoint, document)
         except BaseException:  # KeyboardInterrupt and MemoryError leave it half-way, too
             self._discard(instance)
@@ -207,6 +213,11 @@ class _Instance:
             self._data = self._call("opa_json_parse", address, len(program.data))
             if not self._data:
                 raise errors.EngineError("the compiled policy cannot be started: its base data are not JSON")
+            self._left_out, self._table = engine.ALL_CHECKS, 0
+            if _LEAVE_OUT in self._functions:
+                self._table = self._call("opa_malloc", _TABLE)
+                self._memory.write(self._table, bytes(_TABLE))
+                self._functions[_LEAVE_OUT](self._store, self._table)
             # Each evaluation allocates above this address, and overwrites the memory of the one before.
             self._heap = self._call("opa_heap_ptr_get")
             self._evaluate = Call(self._store, self._functions["opa_eval"], arguments=7)
@@ -262,6 +273,12 @@ class _Instance:
     def grown(self) -> int:
         """Bytes by which evaluations have made its memory larger."""
         return self._memory.size - self._started_with
+
+    def leave_out(self, checks: bytes) -> None:
+        """Lets the next evaluations leave out these checks, if the module can."""
+        if checks != self._left_out and self._table:
+            self._memory.write(self._table, checks.ljust(_TABLE, b"\0")[:_TABLE])
+            self._left_out = checks
 
     def evaluate(self, entrypoint: str, document: bytes) -> bytes:
         """The result set of an entry point, as JSON text.

@@ -31,6 +31,7 @@ import data.usher.lib.workload
 
 deny contains finding if {
 	not input.workload.owned
+	_is_labelled
 	asked := [asked | some asked in [_kueue, _volcano, _exclusive, _affinity]; asked != []]
 	second := asked[1][0]
 
@@ -39,6 +40,13 @@ deny contains finding if {
 		"message": $"the job is kept together by {concat(" and by ", [ways[0].name | some ways in asked])}, which can choose different places",
 		"remedy": "keep only one of them",
 	}
+}
+
+# Each mechanism but pod affinity is asked for by a label or an annotation, and pod affinity counts beside them.
+_is_labelled if {
+	some place in array.concat([input.workload], input.podSets)
+	some list in ["annotations", "labels"]
+	place[list] != {}
 }
 
 _kueue := [{"name": "Kueue's topology annotation", "path": path, "label": label} |

@@ -29,6 +29,7 @@ import data.usher.lib.workload
 deny contains finding if {
 	some pod_set in workload.accelerator_pod_sets
 	some container in pod_set.containers
+	count(container.accelerators) > 1
 	types := [name |
 		some name, resource in container.accelerators
 		amounts.effective(resource).value > 0
