@@ -21,7 +21,7 @@ import generated_examples
 from usher.policy.checks import catalogue
 from usher.workloads import identity
 
-pytest_plugins = ["shared_tests"]
+pytest_plugins = ["folded_cases", "shared_tests"]
 
 # pytest keeps tens of thousands of objects for each run, which frequent collections would look at again and again: a
 # fifth of the time of collecting and running small tests.

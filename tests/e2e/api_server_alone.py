@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from e2e import components, control_plane, ports, processes
+from e2e import components, control_plane, crds, ports, processes
 from e2e.cluster import Cluster
 from e2e.credentials import write_credentials
 
@@ -31,9 +31,10 @@ class ApiServerAlone:
         return self._running.process.pid
 
     def start(self) -> None:
-        """Starts it and waits until it is ready."""
+        """Starts it and waits until it is ready, and serves all kinds that are defined."""
         self._running = control_plane.start(self._component, directory=self.cluster.directory)
         processes.wait_until_ready([self._running], tls=self.cluster.tls)
+        crds.wait_until_all_served(self.cluster)
 
     def stop(self) -> None:
         """Ends it, and with it all connections to it."""

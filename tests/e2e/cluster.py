@@ -33,7 +33,7 @@ _END_TOGETHER = 20
 """Namespaces that end together: all kinds are looked at once for all of them."""
 
 _NOT_READY = b"storage is (re)initializing"
-"""A refusal (429) while the API server takes up a new or changed definition: nothing was done."""
+"""A refusal (429 or 503) while the API server takes up a new or changed definition: nothing was done."""
 
 _STORAGE_IS_READY_WITHIN = 30.0
 """Seconds."""
@@ -339,7 +339,7 @@ class Cluster:
         sent = text and text.encode()
         answer, payload = self._exchange(method, url, sent, headers)
         until = time.monotonic() + _STORAGE_IS_READY_WITHIN
-        while answer.status == 429 and _NOT_READY in payload and time.monotonic() < until:
+        while answer.status in {429, 503} and _NOT_READY in payload and time.monotonic() < until:
             time.sleep(0.2)
             answer, payload = self._exchange(method, url, sent, headers)
         warnings = _warnings(answer.headers.get_all("Warning", []))

@@ -2,17 +2,18 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
 import yaml
 
 import kind_definitions
-from e2e.cluster import DISCOVERY, ApiError, Cluster, wait_until
+from e2e.cluster import DISCOVERY, ApiError, Cluster, Object, wait_until
 from usher.kinds.kind import Kind
 
 _API_VERSION = "apiextensions.k8s.io/v1"
+_DEFINITIONS: Final = f"/apis/{_API_VERSION}/customresourcedefinitions"
 
 _SERVED_WITHIN: Final = 60.0
 
@@ -32,7 +33,7 @@ def is_defined(kind: Kind) -> bool:
 
 
 def install(cluster: Cluster, names: Iterable[str], *, version: str = "") -> None:
-    """Defines the kinds `names` (`group/plural`) and waits until objects of them can be created.
+    """Defines the kinds `names` (`group/plural`) and waits until objects of them can be created, listed and watched.
 
     A name that is installed already is left as it is. With `version` the kinds have that one alone.
 
@@ -41,13 +42,7 @@ def install(cluster: Cluster, names: Iterable[str], *, version: str = "") -> Non
     """
     served = _served(cluster)
     new = {name: _create(cluster, name, version=version) for name in names if name not in served}
-    if new:
-        # The server lists a kind for clients a moment after it has established it.
-        wait_until(
-            lambda: all(versions <= _served(cluster).get(name, frozenset()) for name, versions in new.items()),
-            description=f"{', '.join(new)} are served",
-            timeout=_SERVED_WITHIN,
-        )
+    _wait_until_served(cluster, new)
 
 
 def _create(cluster: Cluster, name: str, *, version: str) -> frozenset[str]:
@@ -59,19 +54,53 @@ def _create(cluster: Cluster, name: str, *, version: str) -> frozenset[str]:
         only = next(each for each in parsed["spec"]["versions"] if each["name"] == version)
         parsed["spec"]["versions"] = [{**only, "served": True, "storage": True}]
         definition = json.dumps(parsed)
-    path = f"/apis/{_API_VERSION}/customresourcedefinitions"
     try:
-        created = cluster.request("POST", path, body=definition, content="yaml").body
+        created = cluster.request("POST", _DEFINITIONS, body=definition, content="yaml").body
     except ApiError as error:
         if error.reason != "AlreadyExists":
             raise
         created = cluster.get("CustomResourceDefinition", _object_name(name), api_version=_API_VERSION)
-    return frozenset(each["name"] for each in created["spec"]["versions"] if each["served"])
+    return _versions(created)
+
+
+def _versions(definition: Object) -> frozenset[str]:
+    """The names of the versions that the API server serves."""
+    return frozenset(each["name"] for each in definition["spec"]["versions"] if each["served"])
 
 
 def wait_until_served(cluster: Cluster, name: str) -> None:
-    """Waits until objects of the kind `name` (`group/plural`), which is defined, can be created."""
-    wait_until(lambda: name in _served(cluster), description=f"{name} is served")
+    """Waits until objects of the kind `name` (`group/plural`), which is defined, can be created, listed and watched."""
+    found = wait_until(
+        lambda: cluster.get("CustomResourceDefinition", _object_name(name), api_version=_API_VERSION),
+        description=f"{name} is defined",
+    )
+    _wait_until_served(cluster, {name: _versions(found)})
+
+
+def wait_until_all_served(cluster: Cluster) -> None:
+    """Waits for all kinds that are defined: an API server that starts again is ready before they are."""
+    found = cluster.request("GET", _DEFINITIONS).body["items"]
+    _wait_until_served(
+        cluster, {f"{each['spec']['group']}/{each['spec']['names']['plural']}": _versions(each) for each in found}
+    )
+
+
+def _wait_until_served(cluster: Cluster, kinds: Mapping[str, frozenset[str]]) -> None:
+    """Waits for the versions of kinds, by `group/plural`."""
+    if not kinds:
+        return
+    # The server lists a kind for clients a moment after it has established it.
+    wait_until(
+        lambda: all(versions <= _served(cluster).get(name, frozenset()) for name, versions in kinds.items()),
+        description=f"{', '.join(kinds)} are served",
+        timeout=_SERVED_WITHIN,
+    )
+    # It sets up the store of a version when it is first asked for, and refuses to list or watch it meanwhile:
+    # `Cluster.request` asks again, the programs that tests start say that they could not read the kind.
+    for name, versions in kinds.items():
+        group, _, plural = name.partition("/")
+        for version in sorted(versions):
+            cluster.request("GET", f"/apis/{group}/{version}/{plural}", query={"limit": "1"})
 
 
 def _object_name(name: str) -> str:

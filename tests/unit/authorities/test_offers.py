@@ -79,22 +79,22 @@ def of_pod(value: paths.Object) -> model.PodSet:
     return found
 
 
-@pytest.mark.parametrize(
-    ("device_class", "pools"),
-    [
-        ("gpu.nvidia.com", ["h100"]),
-        ("mig.nvidia.com", ["h100", "mig"]),
-        ("vfio.gpu.nvidia.com", ["h100"]),
-        ("hami-core-gpu.project-hami.io", ["h100"]),
-        ("gpu.amd.com", ["mi300", "mi300-cut"]),
-        ("gpu.intel.com", ["max"]),
-        ("gpu-vfio.intel.com", ["max"]),
-        ("gaudi.intel.com", ["gaudi"]),
-        ("tpu.google.com", ["v6e"]),
-        ("neuron.aws.com", ["trn2"]),
-        ("npu.furiosa.ai", []),
-    ],
-)
+POOLS_OF_CLASSES = [
+    ("gpu.nvidia.com", ["h100"]),
+    ("mig.nvidia.com", ["h100", "mig"]),
+    ("vfio.gpu.nvidia.com", ["h100"]),
+    ("hami-core-gpu.project-hami.io", ["h100"]),
+    ("gpu.amd.com", ["mi300", "mi300-cut"]),
+    ("gpu.intel.com", ["max"]),
+    ("gpu-vfio.intel.com", ["max"]),
+    ("gaudi.intel.com", ["gaudi"]),
+    ("tpu.google.com", ["v6e"]),
+    ("neuron.aws.com", ["trn2"]),
+    ("npu.furiosa.ai", []),
+]
+
+
+@pytest.mark.parametrize(("device_class", "pools"), POOLS_OF_CLASSES)
 def test_a_claim_fits_the_pools_with_devices_of_its_class(device_class: str, pools: list[str]) -> None:
     assert fitting(of_class(device_class)) == (pools, ())
     assert fitting(of_pod(asking(CLAIM_PREFIX + device_class))) == (pools, ())
@@ -117,8 +117,7 @@ def test_a_claim_for_slices_fits_no_pool_without_them() -> None:
 
 
 def test_every_known_class_of_accelerators_is_named_above() -> None:
-    (mark,) = test_a_claim_fits_the_pools_with_devices_of_its_class.pytestmark  # type: ignore[attr-defined]  # pytest sets it
-    assert {*CLASSES} == {case[0] for case in mark.args[1]} | {"gpu.example.com"}
+    assert {*CLASSES} == {device_class for device_class, _ in POOLS_OF_CLASSES} | {"gpu.example.com"}
 
 
 def test_a_class_that_no_resource_stands_for_fits_no_pool_until_a_pool_lists_it() -> None:
