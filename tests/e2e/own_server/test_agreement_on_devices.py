@@ -306,7 +306,7 @@ def placed(cluster: Cluster, case: Case) -> int:
 
 
 def compared(cluster: Cluster, numbers: Iterable[int]) -> list[Seen]:
-    """What usher says of each case, and whether as many pods as must start together were placed."""
+    """The answers of usher about some cases, each with whether as many pods as must start together were placed."""
     found = list[Seen]()
     for number in numbers:
         case = generated(number)
