@@ -13,6 +13,7 @@ _NAMES = {
     "volcano-hierarchy": "Volcano with queues above queues",
     "kai": "KAI-Scheduler",
     "in-tree": "Kubernetes' scheduler with groups",
+    "devices": "Kubernetes' scheduler with devices of claims",
 }
 
 _OPERATORS = {

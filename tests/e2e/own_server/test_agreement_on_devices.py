@@ -5,7 +5,6 @@ share, selectors with and without faults, alternatives, constraints and extended
 """
 
 import contextlib
-import os
 import random
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -14,6 +13,8 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 import builders
+from e2e import agreement, real_controllers
+from e2e.agreement import CASES, SEED, Seen
 from e2e.cluster import Cluster, Object, condition, create_pods, wait_until
 from e2e.control_plane import control_plane
 from e2e.gpu_nodes import accelerator_node, add_nodes
@@ -24,10 +25,6 @@ from usher.authorities.verdict import Answer
 
 pytestmark = pytest.mark.thorough
 
-SEED: Final = int(os.environ.get("AGREEMENT_SEED", "20261127"))
-"""Another number gives other cases."""
-
-CASES: Final = int(os.environ.get("AGREEMENT_CASES", "60"))
 EACH: Final = 60
 """How many cases one control plane sees."""
 MOST_UNKNOWN: Final = 6
@@ -308,42 +305,35 @@ def placed(cluster: Cluster, case: Case) -> int:
     return count
 
 
-def compared(cluster: Cluster, numbers: Iterable[int]) -> tuple[list[Any], list[Any], list[Any]]:
-    """The cases that start though usher says never, that do not though usher says they could, and the unknown ones."""
-    wrong, unsure, unknown = [], [], []
+def compared(cluster: Cluster, numbers: Iterable[int]) -> list[Seen]:
+    """The answers of usher about some cases, each with whether as many pods as must start together were placed."""
+    found = list[Seen]()
     for number in numbers:
         case = generated(number)
         (outlook,), denying = agreeing.looked_at([case.job], [*NODES, *CLASSES, *SLICES, *case.beside], pools=POOLS)
-        answer = outlook.answer
         count = placed(cluster, case)
-        starts = count >= case.minimum
-        assert not agreeing.without_reason(outlook), "an unknown answer carries its reason"
-        said = [text for each in outlook.sections for one in each.holding for text in one.missing]
-        told = (number, answer.value, count, case.minimum, said + agreeing.reasons(outlook), case.beside, case.job)
-        if answer is Answer.UNKNOWN:
-            unknown.append(told)
-        if starts and (answer in (Answer.NEVER, Answer.NOT_NOW) or denying):
-            wrong.append(told)
-        if not starts and answer in (Answer.COULD, Answer.FITS):
-            unsure.append(told)
-
-    return wrong, unsure, unknown
+        did = {"starts": count >= case.minimum, "idle": True, "said": f"{count} of {case.minimum} pods placed"}
+        found.append(agreement.seen(number, case._asdict(), outlook, denying, "", **did))
+    return found
 
 
 def test_the_scheduler_places_no_pods_that_usher_says_never_find_devices(tmp_path: Path) -> None:
-    wrong, unsure, unknown = list[Any](), list[Any](), list[Any]()
+    found = dict[int, Seen]()
     for start in range(0, CASES, EACH):
         with scheduling(tmp_path / str(start)) as cluster:
-            found = compared(cluster, range(start, min(start + EACH, CASES)))
-        wrong += found[0]
-        unknown += found[2]
-        if found[1]:
+            found |= {each.number: each for each in compared(cluster, range(start, min(start + EACH, CASES)))}
+        if again := [each.number for each in found.values() if each.number >= start and waits(each)]:
             # A scheduler may keep counters of claims that were deleted while pods of a group waited.
             with scheduling(tmp_path / f"{start}-again") as cluster:
-                unsure += compared(cluster, [each[0] for each in found[1]])[1]
+                found |= {each.number: each for each in compared(cluster, again)}
 
-    for each in [*wrong, *unsure, *unknown]:
-        print(*each[:5])  # noqa: T201 - what to look at
-    assert wrong == []
-    assert unsure == []
-    assert len(unknown) <= max(MOST_UNKNOWN, MOST_UNKNOWN * CASES // 60)
+    seen = list(found.values())
+    agreement.record("devices", real_controllers.version_of("", "k8s.io/kubernetes"), seen)
+    assert [str(each) for each in seen if each.false_never or each.false_not_now] == []
+    assert [str(each) for each in seen if waits(each)] == []
+    assert sum(each.answer is Answer.UNKNOWN for each in seen) <= max(MOST_UNKNOWN, MOST_UNKNOWN * CASES // 60)
+
+
+def waits(case: Seen) -> bool:
+    """Whether pods wait of which usher says that they could start."""
+    return case.false_fits or case.false_could

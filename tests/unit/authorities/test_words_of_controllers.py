@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import builders
 from unit.workloads.normalised import workload
@@ -46,8 +47,8 @@ def said(*values: paths.Object, sections: tuple[Section, ...] = ()) -> dict[str,
         ("Kueue", "there is no ClusterQueue one", "Misconfigured"),
         ("Kueue", "ClusterQueue one does not select namespace research", "doesn't match ClusterQueue selector"),
         ("Volcano", "32 nvidia.com/gpu needed to start, 16 is the capability of Queue gangs", "queue resource quota"),
-        ("KAI-Scheduler", "one pod asks for 8 GPUs, 4 is the limit of Queue team", "OverLimit"),
-        ("KAI-Scheduler", "one pod asks for 8 GPUs, 4 is the quota of Queue team", "NonPreemptibleOverQuota"),
+        ("KAI-Scheduler", "one pod asks for 8 GPUs, 4 is the limit of Queue team", "reached the allowable limit"),
+        ("KAI-Scheduler", "one pod asks for 8 GPUs, 4 is the quota of Queue team", "Non-preemptible workload is over"),
         ("ResourceQuota", "64 requests.nvidia.com/gpu needed, ResourceQuota gpus allows 8", "exceeded quota"),
         ("nodes", "8 pods must run at the same time, and the nodes hold 6", "Insufficient"),
     ],
@@ -68,8 +69,54 @@ def test_what_the_nearest_node_lacks_is_named_by_the_words_of_the_scheduler() ->
     assert [word in called for word, called in zip(words, section.called, strict=True)] == [True] * 3
 
 
+def test_what_nodes_lack_is_named_by_the_words_of_kai_where_it_places_the_pods() -> None:
+    """KAI:pkg/scheduler/actions/common/allocate.go handleFailedTaskAllocation, api/common_info/errors.go."""
+    missing = ("16 nvidia.com/gpu asked for, one node has 8", "taint gpu is not tolerated", "zone In a is not met")
+    holding = Holding(pod_set="", answer=Answer.NEVER, nodes=0, grows=(), missing=missing)
+    section = Section(authority="nodes", answer=Answer.NEVER, holding=(holding,), placed_by="KAI-Scheduler")
+    gang = ("8 pods must run at the same time, and the nodes hold 6",)
+
+    words = ["resources available in a single node", "had untolerated taint", "didn't match Pod's node affinity"]
+    assert [word in called for word, called in zip(words, section.called, strict=True)] == [True] * 3
+    assert all("PodSchedulingErrors" in each for each in section.called)
+    assert section.who == "KAI-Scheduler"
+    assert "required for gang scheduling" in replace(section, holding=(), reasons=gang).called[0]
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "there is no Queue team",
+        "the pods belong to the shard a, and Queue team to the shard b",
+        "the pods belong to the shard a, and no SchedulingShard is for it",
+    ],
+)
+def test_kai_writes_nothing_about_groups_that_its_schedulers_leave_out(reason: str) -> None:
+    """KAI:pkg/scheduler/cache/cluster_info/cluster_info.go snapshotPodGroups."""
+    section = Section(authority="KAI-Scheduler", answer=Answer.NEVER, reasons=(reason,))
+
+    assert (section.called, "no event" in section.silence) == ((), True)
+    assert Section(authority="Kueue", answer=Answer.NEVER, reasons=(reason,)).silence == ""
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "there is no Queue org, which Queue team names as its parent",
+        "Queue team has no queue above it, and KAI-Scheduler places no pods in it",
+    ],
+)
+def test_kai_gives_no_reason_for_groups_that_it_never_tries(reason: str) -> None:
+    """KAI:pkg/scheduler/framework/session.go: it writes of all groups of the session, also those without an error."""
+    section = Section(authority="KAI-Scheduler", answer=Answer.NEVER, reasons=(reason,))
+
+    assert section.called == ("PodGroup UnschedulableOnNodePool=True, Unschedulable: Unable to schedule podgroup",)
+    assert section.silence == ""
+
+
 def test_every_pattern_of_a_reason_is_one() -> None:
     assert all(re.compile(pattern) for _, pattern, _ in authority._CALLED)
+    assert all(re.compile(pattern) for pattern, _ in authority._OF_NODES_BY_KAI)
 
 
 def test_what_controllers_have_written_stands_beside_our_reasons() -> None:

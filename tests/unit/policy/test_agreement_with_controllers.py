@@ -225,7 +225,7 @@ def test_the_documentation_has_the_recorded_runs() -> None:
         file.stem: json.loads(file.read_text()) for file in sorted((root / "tests/data/agreement/operators").glob("*"))
     }
 
-    assert runs.keys() == {"in-tree", "kai", "kueue", "kueue-and-nodes", "volcano", "volcano-hierarchy"}
+    assert runs.keys() == {"devices", "in-tree", "kai", "kueue", "kueue-and-nodes", "volcano", "volcano-hierarchy"}
     assert operators.keys() == {"grove", "jobset", "kthena", "lws", "mpi", "ray", "rbg", "trainer"}
     assert all(run["wrong"] == 0 for run in operators.values())
     assert all(run["false never"] == 0 and run["false fits now"] <= run["cases"] / 100 for run in runs.values())

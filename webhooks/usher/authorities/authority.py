@@ -24,6 +24,7 @@ from usher.kinds.reading.values import Absence, Reference
 from usher.quantities import Quantity
 
 NODES: Final = "nodes"
+KAI: Final = "KAI-Scheduler"
 """The authority that does not know current usage."""
 
 
@@ -82,6 +83,7 @@ class Holding(Struct, frozen=True, kw_only=True):
 _KUEUE_SAYS: Final = "QuotaReserved=False, {} or Pending: {}"
 _KUEUE_REFUSES: Final = "QuotaReserved=False, {} or Inadmissible: {}"
 _POD_SAYS: Final = "PodScheduled=False, Unschedulable: {}"
+_KAI_SAYS: Final = "PodGroup UnschedulableOnNodePool=True, {}: {}"
 
 _CALLED: Final = (
     ("Kueue", "the queue can ever give", _KUEUE_SAYS.format("ExceedsMaxQuota", "insufficient quota for ... in flavor")),
@@ -116,21 +118,43 @@ _CALLED: Final = (
         "nodes",
         "PodGroup Unschedulable=True, NotEnoughResources: ... tasks in gang unschedulable",
     ),
-    ("KAI-Scheduler", "is the limit of", "PodGroup UnschedulableOnNodePool=True, OverLimit"),
-    ("KAI-Scheduler", "is the quota of", "PodGroup UnschedulableOnNodePool=True, NonPreemptibleOverQuota"),
-    ("KAI-Scheduler", "there is no Queue", "PodGroup UnschedulableOnNodePool=True, QueueDoesNotExist"),
+    (KAI, "is the limit of", _KAI_SAYS.format("OverLimit", "... quota has reached the allowable limit of")),
+    (KAI, "is the quota of", _KAI_SAYS.format("NonPreemptibleOverQuota", "Non-preemptible workload is over quota")),
+    (
+        KAI,
+        "has no queue above it|names as its parent",
+        _KAI_SAYS.format("Unschedulable", "Unable to schedule podgroup"),
+    ),
     ("ResourceQuota", "needed|asked", "the event FailedCreate: exceeded quota"),
     (NODES, "at the same time|asked for, one node has", _POD_SAYS.format("... Insufficient ...")),
     (NODES, "taint .* is not tolerated", _POD_SAYS.format("node(s) had untolerated taint(s)")),
     (NODES, "is not met|must be on node", _POD_SAYS.format("node(s) didn't match Pod's node affinity/selector")),
 )
-"""Authority, pattern of its reason, and the words of the controller.
+"""Authority, or scheduler of the pods, pattern of its reason, and the words of the controller.
 
 Sources: KQ:pkg/scheduler/flavorassigner/flavorassigner.go, KQ:pkg/controller/core/workload_controller.go, which write
 Pending and Inadmissible without their gate UnadmittedWorkloadsObservability; VC:pkg/scheduler/plugins/{gang,capacity,
-proportion}; KAI:pkg/apis/scheduling/v2alpha2/podgroup_types.go; pkg/scheduler/framework/plugins/{noderesources,
-tainttoleration,nodeaffinity} of kubernetes/kubernetes v1.36. tests/data/waiting.json holds texts of both.
+proportion}; KAI:pkg/scheduler/api/unschedule_info.go; pkg/scheduler/framework/plugins/{noderesources,tainttoleration,
+nodeaffinity} of kubernetes/kubernetes v1.36. tests/data/waiting*.json hold texts of Kueue, Volcano and the scheduler.
 """
+
+_OF_NODES_BY_KAI: Final = (
+    (
+        "asked for, one node has",
+        "... Max ... resources available in a single node, or node(s) didn't have enough resources",
+    ),
+    ("at the same time", "Resources were found for ... pods while ... are required for gang scheduling"),
+    ("taint .* is not tolerated", "... node(s) had untolerated taint"),
+    ("is not met|must be on node", "... node(s) didn't match Pod's node affinity/selector"),
+)
+"""The same about nodes where KAI-Scheduler places the pods; the reason of its PodGroup is PodSchedulingErrors.
+
+Sources: KAI:pkg/scheduler/actions/common/allocate.go, KAI:pkg/scheduler/k8s_internal/predicates/maxNodeResources.go,
+KAI:pkg/scheduler/api/common_info/errors.go.
+"""
+
+_PASSED_OVER: Final = "^there is no Queue [^ ]*$|^the pods belong to the shard"
+"""Reasons why no scheduler of KAI looks at a PodGroup (KAI:pkg/scheduler/cache/cluster_info/cluster_info.go)."""
 
 
 class Section(Struct, frozen=True, kw_only=True):
@@ -155,6 +179,8 @@ class Section(Struct, frozen=True, kw_only=True):
     """The amounts that must become free."""
     sends: str = ""
     """The ClusterQueue by which MultiKueue runs the workload in other clusters; empty where its pods run here."""
+    placed_by: str = ""
+    """The scheduler of the pods where it writes about nodes in words of its own."""
     says: tuple[str, ...] = ()
     """The conditions that the controller has written into the objects of the workload, if the facts have these."""
 
@@ -163,20 +189,28 @@ class Section(Struct, frozen=True, kw_only=True):
         """The words in which the controller reports what holds the workload back; people search for them."""
         if self.answer not in (Answer.NEVER, Answer.NOT_NOW):
             return ()
+        if self.is_of_nodes and self.placed_by == KAI:
+            table = [(pattern, _KAI_SAYS.format("PodSchedulingErrors", words)) for pattern, words in _OF_NODES_BY_KAI]
+        else:
+            table = [(pattern, words) for authority, pattern, words in _CALLED if authority == self.authority]
+        return tuple(words for pattern, words in table if self._has_reason(pattern))
+
+    @property
+    def silence(self) -> str:
+        """Why the controller writes nothing about the workload; empty where it does, or where usher does not know."""
+        if self.authority == KAI and self._has_reason(_PASSED_OVER):
+            return "its scheduler leaves out a PodGroup without its queue, and writes no condition and no event"
+        return ""
+
+    def _has_reason(self, pattern: str) -> bool:
         lacking = (each for holding in self.holding if holding.answer is Answer.NEVER for each in holding.missing)
-        reasons = [*self.reasons, *lacking]
-        return tuple(
-            words
-            for authority, pattern, words in _CALLED
-            if authority == self.authority and any(re.search(pattern, each) for each in reasons)
-        )
+        return any(re.search(pattern, each) for each in (*self.reasons, *lacking))
 
     @property
     def who(self) -> str:
         """Who reports it: the scheduler of Kubernetes about nodes, for example."""
-        return {NODES: "the scheduler", "ResourceQuota": "the controller of the pods"}.get(
-            self.authority, self.authority
-        )
+        named = {NODES: self.placed_by or "the scheduler", "ResourceQuota": "the controller of the pods"}
+        return named.get(self.authority, self.authority)
 
     @property
     def is_of_nodes(self) -> bool:

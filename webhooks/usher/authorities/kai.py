@@ -20,7 +20,7 @@ from usher import errors, memo, model, paths, quantities
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX
 from usher.accelerators.names import GPU_FRACTION, GPU_FRACTION_DEVICES, GPU_MEMORY
 from usher.authorities import limit_range, priority
-from usher.authorities.authority import Balance, Case, Section
+from usher.authorities.authority import KAI, Balance, Case, Section
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import Answer, SourceObject, worst
 from usher.cluster.facts.store import Store
@@ -28,7 +28,6 @@ from usher.kinds.reading.shapes import Amount, amount_of
 from usher.kinds.reading.values import Absence, Reference
 from usher.quantities import Quantity
 
-_AUTHORITY: Final = "KAI-Scheduler"
 _GPU: Final = "nvidia.com/gpu"
 KAI_LABEL: Final = "kai.scheduler/queue"
 KAI_QUEUE: Final = ("scheduling.run.ai", "Queue")
@@ -270,7 +269,7 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
         several = f"the pods name {len(names)} queues, {', '.join(names)}"
         reason = f"KAI-Scheduler decides: {several if len(names) != 1 else 'usher does not know its queues'}"
         way = tuple(f"Queue {name}" for name in names)
-        yield Section(authority=_AUTHORITY, way=way, answer=Answer.UNKNOWN, reasons=(reason,))
+        yield Section(authority=KAI, way=way, answer=Answer.UNKNOWN, reasons=(reason,))
         return
     name = names[0]
     queue = queues.get(name)
@@ -283,7 +282,7 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
     never = [each for each in judged if each[0] is Answer.NEVER]
     judged = never or [*judged, *_not_modelled(workload)]
     yield Section(
-        authority=_AUTHORITY,
+        authority=KAI,
         way=tuple(f"Queue {each}" for each in ([one.name for one in chain] or [name])),
         answer=worst([*(answer for answer, _ in judged), Answer.COULD]),
         reasons=tuple(dict.fromkeys(text for _, text in judged)),

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from usher import memo as usher_memo
 from usher.authorities import authority as authorities_authority
 from usher.authorities import kai, limit_range, pod_groups, priority
-from usher.authorities.authority import NODES, Authority, Case, Ground, Section
+from usher.authorities.authority import KAI, NODES, Authority, Case, Ground, Section
 from usher.authorities.beside import NOTHING
 from usher.authorities.gpu_quota import present as gpu_quota_present
 from usher.authorities.knowledge import Knowledge
@@ -141,6 +141,8 @@ def _slices(case: Case, known: Knowledge) -> _Slices:
 def sections(case: Case, known: Knowledge) -> Iterator[Section]:
     """The sections of `usher queue`, from all authorities."""
     found = [each for one in AUTHORITIES for each in one.outlook(case, known)]
+    if any(each.authority == KAI for each in found):
+        found = [replace(each, placed_by=KAI) if each.is_of_nodes else each for each in found]
     if queue := kueue_slice.sends_away(case, known):
         reason = f"ClusterQueue {queue} sends its workloads to other clusters (MultiKueue), whose nodes decide"
         remedy = "ask these clusters too: --also NAME=FACTS, with a file of `usher snapshot` for each"

@@ -1,5 +1,7 @@
 """An LLMInferenceService takes fields from its configurations; these are read as well (docs/domain/kinds.md#kserve)."""
 
+from typing import cast
+
 import pytest
 
 import builders
@@ -199,3 +201,82 @@ def test_workers_of_a_configuration_are_as_many_as_the_service_needs() -> None:
         ("worker", "/spec/worker", 0, None),
     ]
     assert counts(sized)[1] == ("worker", "/spec/worker", 3, 3)
+
+
+def preset(name: str, *, namespace: str = "kserve", **spec: JsonValue) -> paths.Object:
+    return config(f"kserve-config-llm-{name}", namespace=namespace, **spec)
+
+
+def with_status(status: JsonValue) -> paths.Object:
+    return {**based(), "status": cast(paths.Json, status)}
+
+
+def test_presets_that_a_site_has_changed_come_beneath_all_others() -> None:
+    tolerations = [builders.toleration("theirs")]
+    known = [
+        preset("template", template=pod_spec(gpus=1, nodeSelector={"a": "1", "b": "1"}, tolerations=tolerations)),
+        config("base", template={"nodeSelector": {"b": "2"}}),
+    ]
+    found = first_of(based("base", template={"nodeSelector": {"c": "3"}}), *known)
+
+    assert (found.node_selector, str(found.accelerators[builders.GPU])) == ({"a": "1", "b": "2", "c": "3"}, "1")
+    assert [each["key"] for each in found.tolerations] == ["theirs"]
+    assert first_of(based(), preset("template", namespace="other", template=pod_spec(gpus=1))).accelerators == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "spec"),
+    [
+        ("template", {}),
+        ("worker-data-parallel", {"worker": {}, "parallelism": {"data": 16, "dataLocal": 8}}),
+        ("worker-pipeline-parallel", {"worker": {}, "parallelism": {"pipeline": 2}}),
+        ("decode-template", {"prefill": {"worker": {}, "parallelism": {"pipeline": 2}}}),
+        ("decode-worker-data-parallel", {"prefill": {}, "worker": {}, "parallelism": {"data": 2}}),
+    ],
+)
+def test_the_form_of_a_service_decides_about_its_preset(name: str, spec: paths.Object) -> None:
+    """KS:pkg/controller/v1alpha2/llmisvc/config_merge.go, combineBaseRefsConfig."""
+    field = "worker" if "worker" in name else "template"
+    known = config(f"kserve-config-llm-{name}", namespace="kserve", worker={}, template={})
+    known["spec"] = {field: cast(paths.Json, pod_spec(gpus=8))}
+    found = readable_workload(based(**spec), objects=Objects([known]))
+
+    assert [str(each.accelerators.get(builders.GPU, 0)) for each in found.pod_sets].count("8") == 1
+
+
+def test_prefill_pods_and_the_scheduler_have_presets_of_their_own() -> None:
+    known = [
+        preset("prefill-template", prefill={"template": pod_spec(gpus=2)}),
+        preset("scheduler", router={"scheduler": {"template": pod_spec(nodeSelector={"pool": "cpu"})}}),
+    ]
+    found = readable_workload(based(prefill={}, router={"scheduler": {}}), objects=Objects(known)).pod_sets
+
+    assert [(each.name, str(each.accelerators.get(builders.GPU, 0))) for each in found[:2]] == [
+        ("decode", "0"),
+        ("prefill", "2"),
+    ]
+    assert found[2].node_selector == {"pool": "cpu"}
+
+
+def test_the_preset_is_the_one_whose_name_kserve_has_pinned() -> None:
+    pinned: JsonValue = {"annotations": {"serving.kserve.io/config-llm-template": "kserve-v0-19-0-config-llm-template"}}
+    known = [
+        preset("template", template=pod_spec(gpus=1)),
+        config("kserve-v0-19-0-config-llm-template", namespace="kserve", template=pod_spec(gpus=4)),
+    ]
+
+    assert str(first_of(with_status(pinned), *known).accelerators[builders.GPU]) == "4"
+
+
+def test_a_preset_that_a_service_names_is_known_as_kserve_ships_it() -> None:
+    found = first_of(based("kserve-config-llm-template", template=pod_spec(gpus=1)))
+
+    assert found.changeable
+    assert unknowns(based("kserve-config-llm-mine"))[0][0] == "/spec/baseRefs/0/name"
+
+
+@pytest.mark.parametrize("damaged", [None, 7, [], {"annotations": 7}, {"annotations": {"serving.kserve.io/x": None}}])
+def test_a_damaged_status_names_no_preset(damaged: JsonValue) -> None:
+    known = Objects([preset("template", template=pod_spec(gpus=1))])
+
+    assert workload(with_status(damaged), objects=known).pod_sets

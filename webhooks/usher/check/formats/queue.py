@@ -204,6 +204,8 @@ def _write_section(section: OutlookSection, lines: Lines) -> None:
         lines.wrapped(reason, first=Text("    "), rest="      ")
     for words in section.called:
         lines.wrapped(f"{section.who} calls this {words}", first=Text("    "), rest="      ")
+    if section.silence:
+        lines.wrapped(f"{section.who} says nothing: {section.silence}", first=Text("    "), rest="      ")
     for words in section.says:
         lines.wrapped(f"{section.who} says: {wording.printable(words)}", first=Text("    "), rest="      ")
     _write_balances(section, lines)

@@ -1,7 +1,8 @@
 """serving.kserve.io: LLMInferenceService, and LLMInferenceServiceConfig, which adds the fields that it leaves out.
 
 KServe merges presets of its own beneath both (KS:config/llmisvcconfig/). They hold the container `main`, the scheduler
-and the tokenizer. They request no accelerators and set no tolerations or affinity, so usher does not look them up.
+and the tokenizer. As KServe ships them they request no accelerators and set no tolerations or affinity, so nothing is
+missing where usher does not know them. A site may change them: those that files or facts have are merged.
 
 KS:pkg/validation/managed_dra.go and KS:pkg/controller/v1alpha2/llmisvc/managed_dra.go; experimental as of v0.20.
 """
@@ -91,6 +92,7 @@ def _service(service: Object, reading: Reading) -> Iterator[Template]:
     if not own:
         return
     configs, complete = runtimes.named_by(own, reading)
+    configs = (*configs, *_presets((*own, *configs), service, reading))
     shared = _Service(
         reading=reading,
         labels={key: text for key, text in labels.items() if key.startswith(_LABELS)},
@@ -100,6 +102,45 @@ def _service(service: Object, reading: Reading) -> Iterator[Template]:
         changeable=complete,
     )
     yield from _templates_of_service((*own, *configs), shared)
+
+
+_PREFIX_OF_PRESETS: Final = "config-llm-"
+_LATENCY_PREDICTOR: Final = ("predicted-latency-producer",)
+
+
+def _presets(layers: runtimes.Layers, service: Object, reading: Reading) -> runtimes.Layers:
+    """The known presets of a service, the last one first: it wins. KServe pins their names in the status.
+
+    KS:pkg/controller/v1alpha2/llmisvc/config_merge.go, combineBaseRefsConfig and WellKnownConfigResolver.
+    """
+    status = reading.mapping(service.get("status"), "/status")
+    pinned = reading.strings(status.get("annotations"), "/status/annotations")
+    found = []
+    for name in _names_of_presets(layers, reading):
+        title = pinned.get(f"serving.kserve.io/{_PREFIX_OF_PRESETS}{name}") or runtimes.preset(name)
+        config = runtimes.known_config(title, paths.join("/spec/baseRefs", title), reading)
+        found += [config] if config is not None else []
+    return tuple(reversed(found))
+
+
+def _names_of_presets(layers: runtimes.Layers, reading: Reading) -> Iterator[str]:
+    """The presets with pods that KServe merges, in its order."""
+    scheduler = runtimes.field_layers(runtimes.field_layers(layers, "router", reading), "scheduler", reading)
+    if scheduler:
+        config = runtimes.first_field(runtimes.field_layers(scheduler, "config", reading), "inline")
+        if not runtimes.field_layers(runtimes.field_layers(scheduler, "pool", reading), "ref", reading):
+            yield "scheduler"
+        if runtimes.field_layers(scheduler, "tokenizer", reading) or _has_plugin(config, _TOKENIZING):
+            yield "tokenizer"
+        if _has_plugin(config, _LATENCY_PREDICTOR):
+            yield "scheduler-latency-predictor"
+    prefill = runtimes.field_layers(layers, "prefill", reading)
+    for workload, part in ((prefill, "prefill-"), (layers, "decode-" if prefill else "")):
+        if workload and not runtimes.field_layers(workload, "worker", reading):
+            yield part + "template"
+        elif workload:
+            _, by_data = kserve_replicas.size(workload, reading)
+            yield f"{part}worker-{'data' if by_data else 'pipeline'}-parallel"
 
 
 def _config(config: Object, reading: Reading) -> Iterator[Template]:
@@ -221,7 +262,10 @@ def _scheduler(scheduler: runtimes.Layers, shared: _Service) -> Iterator[Templat
     if template or (
         shared.with_presets
         and (
-            tokenizer or _tokenizes(runtimes.first_field(runtimes.field_layers(scheduler, "config", reading), "inline"))
+            tokenizer
+            or _has_plugin(
+                runtimes.first_field(runtimes.field_layers(scheduler, "config", reading), "inline"), _TOKENIZING
+            )
         )
     ):
         count = kserve_replicas.STOPPED if shared.stopped else kserve_replicas.rolling(1, 1, 1)
@@ -230,11 +274,11 @@ def _scheduler(scheduler: runtimes.Layers, shared: _Service) -> Iterator[Templat
         yield _template(template, shared, above=above, about=about, name="tokenizer", count=count, claiming=False)
 
 
-def _tokenizes(config: Place) -> bool:
-    """Whether the configuration of the scheduler has a plugin that needs tokens. It may have any shape."""
+def _has_plugin(config: Place, types: tuple[str, ...]) -> bool:
+    """Whether the configuration of the scheduler has a plugin of some types. It may have any shape."""
     plugins = config.value.get("plugins") if isinstance(config.value, dict) else None
     return isinstance(plugins, list) and any(
-        isinstance(plugin, dict) and plugin.get("type") in _TOKENIZING for plugin in plugins
+        isinstance(plugin, dict) and plugin.get("type") in types for plugin in plugins
     )
 
 

@@ -551,13 +551,38 @@ def named_by(own: Layers, reading: Reading) -> tuple[Layers, bool]:
     return tuple(reversed(found.values())), complete
 
 
-def _look_up_runtime(name: str, path: str, reading: Reading) -> Place | None:
+_PRESETS: Final = frozenset({
+    "scheduler", "scheduler-latency-predictor", "tokenizer", "tracing", "router-route", "template", "decode-template",
+    "prefill-template", "worker-data-parallel", "decode-worker-data-parallel", "prefill-worker-data-parallel",
+    "worker-pipeline-parallel", "decode-worker-pipeline-parallel", "prefill-worker-pipeline-parallel",
+})  # fmt: skip
+"""Presets of KServe, as it ships them without accelerators (KS:config/llmisvcconfig/)."""
+
+
+def preset(name: str) -> str:
+    return f"kserve-config-llm-{name}"
+
+
+_NAMES_OF_PRESETS: Final = frozenset(map(preset, _PRESETS))
+
+
+def known_config(name: str, path: str, reading: Reading) -> Place | None:
+    """The spec of a configuration in the namespace of the service, or else in that of KServe."""
     for namespace in (reading.context.namespace, SYSTEM_NAMESPACE):
         reference = Reference(group=GROUP, kind=KIND, name=name, namespace=namespace)
         found = reading.context.find(reference)
         if found is not None:
             reading.record_reference(path, reference)
             return Place(reading.mapping(found.get("spec"), path + "/spec"), path + "/spec")
+    return None
+
+
+def _look_up_runtime(name: str, path: str, reading: Reading) -> Place | None:
+    found = known_config(name, path, reading)
+    if found is not None:
+        return found
+    if name in _NAMES_OF_PRESETS:
+        return Place({}, path + "/spec")
     where = " nor in ".join(dict.fromkeys(filter(None, (reading.context.namespace, SYSTEM_NAMESPACE))))
     reading.unknown(path, f"{KIND} {name} is not known here, neither in {where}: what it adds is not judged")
     return None
