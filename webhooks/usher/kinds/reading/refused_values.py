@@ -190,6 +190,8 @@ class _Beside(NamedTuple):
     text: str
     """A message with the {word} at the place, and the {other} object."""
     remedy: str
+    by: str = ""
+    """The place of the name of the other object, if it is not the one of the text."""
     any: bool = False
     """Whether any object of these kinds counts, whatever the text at the place."""
     only: Mapping[str, str] = {}
@@ -253,7 +255,7 @@ def _of_row(row: _Beside, value: paths.Object, objects: Objects) -> Found:
         if rightly or is_alone or not meets(named, row.entry) or meets_any(named, row.entry_lacks):
             continue
         for group, _, kind in (each.partition(" ") for each in row.others):
-            named_other = objects.known(group, kind).get(word)
+            named_other = objects.known(group, kind).get(next(iter(texts_at(value, row.by)), "") if row.by else word)
             possible = partial(_possible, row, objects.known(group, kind))
             for other in objects.once(f"{kind} that {row.text}", possible) if row.any else filter(None, [named_other]):
                 home = paths.text(paths.metadata(other).get("namespace"))
