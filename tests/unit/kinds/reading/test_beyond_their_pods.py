@@ -8,14 +8,17 @@ import yaml
 import builders
 from unit.workloads.normalised import workload
 from usher import paths
-from usher.kinds.reading import counts, value_forms
+from usher.kinds.reading import networks_and_disks, value_forms
 from usher.workloads.unread_keys import with_unread_keys
 
 _HOST = {"kubernetes.io/hostname": "dgx-1"}
 
 
 def _found(value: paths.Object) -> list[str]:
-    return [each.remedy for each in counts.beyond_their_pods(workload(value), value_forms.pod_specs(value))]
+    return [
+        each.remedy
+        for each in networks_and_disks.beyond_their_pods(workload(value), value, value_forms.pod_specs(value))
+    ]
 
 
 def _torchrun(flags: str) -> paths.Object:

@@ -92,7 +92,7 @@ def _ray_job(spec: str) -> str:
 
 
 def _queues(resources: str) -> str:
-    text = f"partitions:\n- name: default\n  queues:\n  - name: root\n    resources: {{max: {resources}}}\n"
+    text = f"partitions:\n- name: default\n  queues:\n  - name: gpus\n    resources: {{max: {resources}}}\n"
     return yaml.safe_dump(
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"queues.yaml": text}}
     )
@@ -106,7 +106,7 @@ def _training(env: str, more: str = "", memory: str = "64Gi", device: str = "", 
 
 
 def _workers_of_mpi(policy: str) -> str:
-    worker = f"Worker: {{replicas: 1, template: {{spec: {{{_GPU}}}}}}}"
+    worker = f"Launcher: {{}}, Worker: {{replicas: 1, template: {{spec: {{{_GPU}}}}}}}"
     return _object("kubeflow.org/v2beta1", "MPIJob", f"runPolicy: {{{policy}}}, mpiReplicaSpecs: {{{worker}}}")
 
 
@@ -225,7 +225,7 @@ _WRONG_AND_RIGHT = [
     (_job_set("t" * 60), _job_set("t" * 50)),
     (_job_set("t" * 50, "spec: {completions: 8, parallelism: 8}"), _job_set("t" * 42, "spec: {completions: 8}")),
     (_ray_job("submitterPodTemplate: {spec: {restartPolicy: Always}}"), _ray_job("submitterPodTemplate: {spec: {}}")),
-    (_mpi("image: x", ", mpiReplicaSpecs: {Worker: {restartPolicy: Always}}"), _mpi("image: x")),
+    (_mpi("image: x", ", mpiReplicaSpecs: {Launcher: {restartPolicy: Always}}"), _mpi("image: x")),
     (_torch("runPolicy: {cleanPodPolicy: Never}"), _torch("runPolicy: {cleanPodPolicy: None}")),
     (_volcano("pytorh: []"), _volcano("pytorch: [], svc: []")),
     (_batch("backoffLimitPerIndex: 1"), _batch("backoffLimitPerIndex: 1, completionMode: Indexed, completions: 2")),

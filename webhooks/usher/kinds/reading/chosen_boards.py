@@ -245,7 +245,7 @@ def beside_others(
     yield from networks_and_disks.beside_others(value, devices, objects)
     yield from refused_values.beside_others(value, key, objects)
     yield from places.claims_of_no_class(value, key, objects)
-    yield from networks_and_disks.ports_of_nodes(workload, specs, objects)
+    yield from networks_and_disks.of_pods(workload, value, specs, objects)
     yield from counts.budgets_of_jobs(value, objects)
     yield from pod_templates.older_kubelets(workload, specs, objects)
     yield from pod_templates.users_of_namespace(workload, specs, objects)

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from usher import memo, model, paths
 from usher.kinds.reading import known_keys, values
 from usher.kinds.reading.environment import misread
-from usher.kinds.reading.value_forms import Pod, PodSpec, at, is_placeholder, labelled_pods, texts_at, values_at
+from usher.kinds.reading.value_forms import Pod, at, is_placeholder, labelled_pods, texts_at, values_at
 from usher.kinds.reading.values import MAX_PODS, Absence, Objects, Reading, Reference
 
 DEFAULT_SURGE: Final = "25%"
@@ -231,22 +231,13 @@ _ALL_NODES: Final = frozenset(
 """Kinds whose objects hold all nodes of a training, if torchrun takes no rank of its own."""
 
 
-def beyond_their_pods(workload: model.Workload, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
-    """Starts that wait for more nodes than there are pods, and host ports that several pods want on one node.
-
-    Sources: torchrun waits for the nodes of `--nnodes` (pytorch.org, torchrun). In the network of the host each port of
-    a container is a port of the host (SetDefaults_PodSpec in pkg/apis/core/v1/defaults.go of Kubernetes), and the
-    scheduler keeps a second pod off (pkg/scheduler/framework/plugins/nodeports/node_ports.go).
-    """
+def beyond_their_pods(workload: model.Workload, value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Starts that wait for more nodes than there are pods: torchrun waits for `--nnodes` (pytorch.org, torchrun)."""
     if workload.kind in _ALL_NODES:
-        yield from _nodes_without_pods(workload)
-    pinned = {each.spec_path: each for each in workload.pod_sets if "kubernetes.io/hostname" in each.node_selector}
-    for spec, path, _ in specs if pinned else ():
-        if path in pinned:
-            yield from _ports_of_one_node(spec, pinned[path].count, path)
+        yield from _nodes_without_pods(workload, value)
 
 
-def _nodes_without_pods(workload: model.Workload) -> Iterator[model.UnreadKey]:
+def _nodes_without_pods(workload: model.Workload, value: paths.Object) -> Iterator[model.UnreadKey]:
     pods = 0
     for pod_set in workload.pod_sets:
         if pod_set.count.maximum is None:
@@ -261,24 +252,14 @@ def _nodes_without_pods(workload: model.Workload) -> Iterator[model.UnreadKey]:
             if start and nodes and int(nodes[1]) > max(pods, 1) and not _OWN_RANK.search(text):
                 program, option = start[0].split()[0].split("-")[0], nodes[0].split("=")[0].split()[0]
                 message = f"starts {program} on {int(nodes[1])} nodes, but has {pods} pods, so it waits until it fails"
-                yield misread(container.path, message, f"set {option} to {pods}, or make more pods", "controller")
+                own = (where for where, each in at(value, _OF_TRAINER) if isinstance(each, str) and option in each)
+                path = next(own, container.path) if "/runtimeRef/" in container.path else container.path
+                yield misread(path, message, f"set {option} to {pods}, or make more pods", "controller")
                 return
 
 
-def _ports_of_one_node(spec: Mapping[str, paths.Json], count: model.Count, path: str) -> Iterator[model.UnreadKey]:
-    names = ("hostPort", "containerPort") if spec.get("hostNetwork") is True else ("hostPort",)
-    for where, port in at(spec, "containers[].ports[]", path):
-        number = next((port[name] for name in names if isinstance(port, dict) and port.get(name)), None)
-        if number is None or count.maximum == 1:
-            continue
-        if count.minimum > 1:
-            text = f"has {count.minimum} pods that want port {str(number)[:9]} of one node, so one starts at most"
-            remedy = "leave hostNetwork and hostPort out, or let the pods run on several nodes"
-        else:
-            text = f"makes a second pod in a rollout, and both want port {str(number)[:9]} of one node: it never ends"
-            remedy = "use the strategy Recreate, or a maxSurge of 0"
-        yield misread(where, text, remedy, "controller")
-        return
+_OF_TRAINER: Final = "spec.trainer.{command[],args[]}"
+"""The command of a TrainJob, which replaces that of its runtime."""
 
 
 def refused_counts_of_jobs(value: paths.Object) -> Iterator[model.UnreadKey]:

@@ -13,6 +13,7 @@ from usher.kinds.reading.value_forms import (
     PodSpec,
     at,
     is_default_class,
+    is_placeholder,
     pod_specs,
     texts_at,
     texts_with_paths,
@@ -33,6 +34,8 @@ def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[st
         devices: the labels of the nodes that offer a device, by its name.
     """
     yield from _networks_without_their_device(value, objects)
+    yield from _names_of_no_service(value, objects)
+    yield from _ports_of_two_objects(value, objects)
     if devices:
         yield from _volumes_in_other_zones(value, devices, objects)
         yield from _disks_before_their_pods(value, devices, objects)
@@ -255,7 +258,46 @@ def _listened(spec: Mapping[str, Any]) -> set[int]:
     return found
 
 
-def ports_of_nodes(workload: model.Workload | None, specs: Sequence[PodSpec], objects: Objects) -> Found:
+def beyond_their_pods(workload: model.Workload, value: paths.Object, specs: Sequence[PodSpec]) -> Found:
+    """Starts that wait for more nodes than there are pods, and ports of a node that several pods of a workload want.
+
+    In the network of the host each port of a container is a port of the host (SetDefaults_PodSpec in
+    pkg/apis/core/v1/defaults.go of Kubernetes), and the scheduler keeps a second pod off
+    (pkg/scheduler/framework/plugins/nodeports/node_ports.go).
+    """
+    yield from counts.beyond_their_pods(workload, value)
+    pinned = {each.spec_path: each for each in workload.pod_sets if _HOST in each.node_selector}
+    for spec, path, _ in specs if pinned else ():
+        if path in pinned:
+            yield from _ports_of_one_node(spec, pinned[path].count, path)
+
+
+_HOST: Final = "kubernetes.io/hostname"
+
+
+def _ports_of_one_node(spec: Mapping[str, paths.Json], count: model.Count, path: str) -> Found:
+    names = ("hostPort", "containerPort") if spec.get("hostNetwork") is True else ("hostPort",)
+    for where, port in at(spec, "containers[].ports[]", path):
+        number = next((port[name] for name in names if isinstance(port, dict) and port.get(name)), None)
+        if number is None or count.maximum == 1:
+            continue
+        if count.minimum > 1:
+            text = f"has {count.minimum} pods that want port {str(number)[:9]} of one node, so one starts at most"
+            remedy = "leave hostNetwork and hostPort out, or let the pods run on several nodes"
+        else:
+            text = f"makes a second pod in a rollout, and both want port {str(number)[:9]} of one node: it never ends"
+            remedy = "use the strategy Recreate, or a maxSurge of 0"
+        yield misread(where, text, remedy, "controller")
+        return
+
+
+def of_pods(workload: model.Workload | None, value: paths.Object, specs: Sequence[PodSpec], objects: Objects) -> Found:
+    """Ports of nodes and networks that the pods of a workload do not get beside each other and beside other objects."""
+    yield from _ports_of_nodes(workload, specs, objects)
+    yield from _cut_off(workload, value, objects)
+
+
+def _ports_of_nodes(workload: model.Workload | None, specs: Sequence[PodSpec], objects: Objects) -> Found:
     """Ports of a node that several pods want.
 
     The scheduler counts only ports that a container declares (pkg/scheduler/framework/plugins/nodeports of Kubernetes);
@@ -273,7 +315,7 @@ def ports_of_nodes(workload: model.Workload | None, specs: Sequence[PodSpec], ob
             yield misread(path, f"{text}, so no node takes a pod", "use another port", "controller")
         if not declared and spec.get("hostNetwork") is not True:
             continue
-        if pod_set is None or pod_set.count.minimum < _SEVERAL or "kubernetes.io/hostname" in pod_set.node_selector:
+        if pod_set is None or pod_set.count.minimum < _SEVERAL or _HOST in pod_set.node_selector:
             continue
         rooms, pods = _rooms(pod_set, objects), pod_set.count.minimum
         nodes, most = sum(map(bool, rooms)), max(rooms, default=0)
@@ -426,3 +468,140 @@ def _networks_without_their_device(value: paths.Object, objects: Objects) -> Fou
                 text += ", so pods have no interface for the others"
                 remedy = f"name the network once for each of them in {_NETWORKS}, or ask for {device}: {number}"
             yield misread(where, text, remedy, "controller")
+
+
+_JOB_NAMES: Final = ("job-name", "batch.kubernetes.io/job-name")
+
+
+def _labels_of_pods(value: paths.Object, path: str) -> Mapping[str, Any]:
+    """The labels of pods at the path of their spec, with those that the controller of a Job adds."""
+    name = paths.metadata(value).get("name")
+    own = known_keys.part_at(value, f"{path.removesuffix('/spec')}/metadata/labels")
+    return {**own, **dict.fromkeys(_JOB_NAMES, name)} if value.get("apiVersion") == "batch/v1" else own
+
+
+def _names_of_no_service(value: paths.Object, objects: Objects) -> Found:
+    """Pods with a subdomain or a serviceName whose Service selects others, so that their names do not exist.
+
+    Sources: kubernetes.io, DNS for Services and Pods: an A record needs an endpoint of the headless Service.
+    """
+    home = paths.text(paths.metadata(value).get("namespace"))
+    for spec, path, _ in pod_specs(value) if value.get("apiVersion") in _OF_KUBERNETES else ():
+        of_set = paths.mapping(value.get("spec")).get("serviceName")
+        name = paths.text(of_set) or paths.text(spec.get("subdomain"))
+        found = objects.find(Reference(group="", kind="Service", name=name, namespace=home)) if name else None
+        selector = {} if found is None or isinstance(found, Absence) else known_keys.part_at(found, "/spec/selector")
+        labels = _labels_of_pods(value, path)
+        wrong = [(key, text) for key, text in selector.items() if labels.get(key) != text]
+        if not wrong or any(is_placeholder(f"{key}{text}") for key, text in wrong):
+            continue
+        key, text = wrong[0]
+        if key in _JOB_NAMES or "kubernetes.io/" not in key:
+            message = (
+                f"has its names in the Service {name[:63]}, which selects pods with {key[:100]}: {str(text)[:63]}, "
+            )
+            message += "and its pods lack this label, so their names do not exist"
+            where = "/spec/serviceName" if of_set else f"{path}/subdomain"
+            remedy = "add the label to the pod template, or change the selector of the Service"
+            yield misread(where, message, remedy, "controller")
+
+
+_OF_KUBERNETES: Final = ("v1", "apps/v1", "batch/v1")
+
+
+_Pinned = Mapping[tuple[str, int], Sequence[tuple[str, str]]]
+"""The kinds and names of objects with a port of a node, by the node and the port."""
+
+
+def _ports_of_two_objects(value: paths.Object, objects: Objects) -> Found:
+    """Ports of a node that pods of two objects declare which choose this node by its name."""
+    pinned = objects.once("ports of named nodes", lambda: _ports_of_named_nodes(objects))
+    own = (str(value.get("kind")), paths.text(paths.metadata(value).get("name")))
+    for spec, path, _ in pod_specs(value) if pinned else ():
+        node = _named_node(spec)
+        for port in sorted(_ports_of_host(spec)) if node else ():
+            first = next(iter(pinned.get((node, port), ())), own)
+            if first != own:
+                text = f"wants port {port} of the node {node[:63]}, which {' '.join(first)[:100]} has, "
+                text += "so one of them stays pending"
+                yield misread(path, text, "use another port, or let one of them run on another node", "controller")
+
+
+def _named_node(spec: Mapping[str, Any]) -> str:
+    return paths.text(spec.get("nodeName")) or paths.text(paths.mapping(spec.get("nodeSelector")).get(_HOST))
+
+
+def _ports_of_named_nodes(objects: Objects) -> _Pinned:
+    found = defaultdict[tuple[str, int], list[tuple[str, str]]](list)
+    for _, value in objects.all():
+        replicas = paths.mapping(value.get("spec")).get("replicas", 1)
+        for spec, _, _ in pod_specs(value) if replicas else ():
+            if node := _named_node(spec):
+                for port in _ports_of_host(spec):
+                    found[node, port].append((str(value.get("kind")), paths.text(paths.metadata(value).get("name"))))
+    return found
+
+
+_POLICIES: Final = ("networking.k8s.io", "NetworkPolicy")
+
+
+def _cut_off(workload: model.Workload | None, value: paths.Object, objects: Objects) -> Found:
+    """Pods that wait for each other and that no rule of the NetworkPolicies which select them lets reach each other.
+
+    Sources: kubernetes.io, Network Policies: what no rule of any policy allows is refused.
+    """
+    together = workload is not None and workload.gang.waits and (workload.pods.minimum or 0) > 1
+    home = paths.text(paths.metadata(value).get("namespace"))
+    policies = [each for within, each in objects.in_namespaces(*_POLICIES) if within == home] if together else []
+    for spec, path, _ in pod_specs(value) if policies else ():
+        labels = _labels_of_pods(value, path)
+        for way, peers in (("Ingress", "from"), ("Egress", "to")) if spec.get("hostNetwork") is not True else ():
+            name, rules = _rules_for(policies, labels, way)
+            remedy = f"allow it by {way.lower()}.{peers} in a policy, unless another one does"
+            text = f"has pods that wait for each other, and NetworkPolicy {name[:63]} lets "
+            if name and not any(_may_be(rule, peers, labels) for rule in rules):
+                text += f"{'in' if way == 'Ingress' else 'out'} nothing that they send each other"
+                yield misread(path, text, remedy, "controller")
+            elif name and way == "Egress" and not any(_may_be_dns(rule) for rule in rules):
+                text += (
+                    "them reach pods of their namespace alone, not the DNS of the cluster by which they find each other"
+                )
+                yield misread(path, text, "allow egress to port 53, unless another policy does", "controller")
+
+
+def _rules_for(policies: Sequence[paths.Object], labels: Mapping[str, Any], way: str) -> tuple[str, list[Any]]:
+    """The rules of all policies that surely select pods with at least these labels, and the name of the first one.
+
+    A policy without types is about Ingress, and about Egress if it has rules for it (SetDefaults_NetworkPolicy).
+    """
+    first, rules = "", list[Any]()
+    for each in policies:
+        spec = paths.mapping(each.get("spec"))
+        selector = paths.mapping(spec.get("podSelector"))
+        usual = ["Ingress", *(["Egress"] if spec.get("egress") else [])]
+        selects = paths.mapping(selector.get("matchLabels")).items() <= labels.items()
+        if selects and not selector.get("matchExpressions") and way in (texts_at(spec, "policyTypes[]") or usual):
+            first = first or paths.text(paths.metadata(each).get("name"))
+            rules += values_at(spec, f"{way.lower()}[]")
+    return first, rules
+
+
+def _may_be(rule: Any, peers: str, labels: Mapping[str, Any]) -> bool:  # noqa: ANN401 - any JSON
+    """Whether one of the peers of a rule may be a pod with at least these labels; without peers all are meant."""
+    listed = paths.mapping(rule).get(peers)
+    selectors = values_at(listed, "[].podSelector")
+    others = [each for each in selectors if any(labels.get(key, text) != text for key, text in _wanted(each))]
+    return not isinstance(listed, list) or len(others) < len(listed) or not listed
+
+
+def _wanted(selector: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON
+    yield from paths.mapping(paths.mapping(selector).get("matchLabels")).items()
+
+
+def _may_be_dns(rule: Any) -> bool:  # noqa: ANN401 - any JSON
+    listed = paths.mapping(rule).get("to")
+    return (
+        not isinstance(listed, list)
+        or len(listed) == 0
+        or any(each.keys() != {"podSelector"} for each in map(paths.mapping, listed))
+    )

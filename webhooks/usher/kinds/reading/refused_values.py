@@ -19,6 +19,7 @@ from usher.kinds.reading.value_forms import (
     at,
     is_placeholder,
     labelled_pods,
+    pod_specs,
     texts_at,
     texts_with_paths,
     values_at,
@@ -190,6 +191,10 @@ class _Beside(NamedTuple):
     text: str
     """A message with the {word} at the place, and the {other} object."""
     remedy: str
+    by: str = ""
+    """The place of the name of the other object, if it is not the one of the text."""
+    pattern: str = ""
+    """Finds names in the text: the first group; without one, the text is the name."""
     any: bool = False
     """Whether any object of these kinds counts, whatever the text at the place."""
     only: Mapping[str, str] = {}
@@ -241,29 +246,53 @@ def _possible(row: _Beside, of_kind: Mapping[str, paths.Object]) -> Sequence[pat
     return [each for each in of_kind.values() if _fits(row, each)]
 
 
+def _named(objects: Objects, group: str, kind: str, name: str, namespace: str) -> paths.Object | None:
+    """The object of a name: that of the namespace, or the only one."""
+    found = objects.find(Reference(group=group, kind=kind, name=name, namespace=namespace))
+    if not isinstance(found, Absence):
+        return found
+    return objects.known(group, kind).get(name) if len(objects.namespaces(group, kind, name)) <= 1 else None
+
+
+def _words_at(row: _Beside, named: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
+    """The names in a value at the place of a row."""
+    text = str(named.get("name", "")) if isinstance(named, dict) else str(named)
+    found = re.finditer(row.pattern, text[:_LONGEST]) if row.pattern else ()
+    yield from dict.fromkeys(each[each.lastindex or 0] for each in found) if row.pattern else (text,)
+
+
 def _of_row(row: _Beside, value: paths.Object, objects: Objects) -> Found:
-    namespace = paths.text(paths.metadata(value).get("namespace"))
     for where, named in at(value, row.at):
-        word = str(named.get("name", "")) if isinstance(named, dict) else str(named)
-        group, _, kind = row.without.partition(" ")
-        third, _, of_kind = row.beside.partition(" ")
-        is_alone = bool(row.beside) and not objects.known(third, of_kind)
-        names = objects.known(group, kind)
-        rightly = bool(names) if row.any and not row.named else (row.named.replace("{word}", word) or word) in names
-        if rightly or is_alone or not meets(named, row.entry) or meets_any(named, row.entry_lacks):
-            continue
-        for group, _, kind in (each.partition(" ") for each in row.others):
-            named_other = objects.known(group, kind).get(word)
-            possible = partial(_possible, row, objects.known(group, kind))
-            for other in objects.once(f"{kind} that {row.text}", possible) if row.any else filter(None, [named_other]):
-                home = paths.text(paths.metadata(other).get("namespace"))
-                elsewhere = bool(home and namespace) and home != namespace and not row.anywhere
-                if elsewhere or not _fits(row, other, word):
-                    continue
-                name = f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}"
-                message, remedy = (text.format(word=word[:100], other=name) for text in (row.text, row.remedy))
+        for word in _words_at(row, named):
+            if found := next(_of_word(row, value, named, word, objects), None):
+                message, remedy = (text.format(word=word[:100], other=found) for text in (row.text, row.remedy))
                 yield misread(where, message, remedy, row.topic)
                 return
+
+
+def _of_word(row: _Beside, value: paths.Object, named: Any, word: str, objects: Objects) -> Iterator[str]:  # noqa: ANN401 - any JSON
+    """The kind and the name of the other objects that contradict a word."""
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    group, _, kind = row.without.partition(" ")
+    third, _, of_kind = row.beside.partition(" ")
+    is_alone = bool(row.beside) and not objects.known(third, of_kind)
+    names = objects.known(group, kind)
+    rightly = bool(names) if row.any and not row.named else (row.named.replace("{word}", word) or word) in names
+    if rightly or is_alone or not meets(named, row.entry) or meets_any(named, row.entry_lacks):
+        return
+    by = next(iter(texts_at(value, row.by)), "") if row.by else word
+    for group, _, kind in (each.partition(" ") for each in row.others):
+        possible = partial(_possible, row, objects.known(group, kind))
+        candidates = (
+            objects.once(f"{kind} that {row.text}", possible)
+            if row.any
+            else filter(None, [_named(objects, group, kind, by, namespace)])
+        )
+        for other in candidates:
+            home = paths.text(paths.metadata(other).get("namespace"))
+            elsewhere = bool(home and namespace) and home != namespace and not row.anywhere
+            if not elsewhere and _fits(row, other, word):
+                yield f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}"
 
 
 def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
@@ -273,6 +302,20 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
             yield from _of_row(row, value, objects)
     if key == (_GATEWAYS, "HTTPRoute"):
         yield from _routes_without_time(value, objects)
+    yield from _pods_beside_others(value, objects)
+
+
+def _pods_beside_others(value: paths.Object, objects: Objects) -> Found:
+    """The rows of the kind `pods`, which see a pod template of any kind as a Pod in the namespace of its object."""
+    rows = _beside_rows().get("pods", ())
+    namespace = paths.metadata(value).get("namespace")
+    for _, path, _ in pod_specs(value) if rows else ():
+        above = path.removesuffix("/spec")
+        template = paths.mapping(paths.resolve(value, above)) if path.endswith("/spec") else {}
+        pod = {**template, "metadata": {**paths.metadata(template), "namespace": namespace}}
+        for row in rows:
+            if meets(pod, row.only) and not meets_any(pod, row.unless):
+                yield from (replace(found, path=above + found.path) for found in _of_row(row, pod, objects))
 
 
 _GATEWAYS: Final = "gateway.networking.k8s.io"
