@@ -21,7 +21,6 @@ ALONE: Final = {
     "cli.report": "a command is one module",
     "documents.plain": "the fast reader, which the exact one checks",
     "kinds.argo_templates": "with the kinds themselves it is too long",
-    "kinds.reading.networks_and_disks": "with the boards that a choice of nodes gives it is too long",
     "kinds.spark_resources": "with the kinds themselves it is too long",
     "policy.input.site": "the part of usher.yaml in the input document; with the rest it is too long",
     "policy.mutating": "what mutations do, apart from the way of an object; with it it is too long",

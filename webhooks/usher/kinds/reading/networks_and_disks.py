@@ -1,4 +1,4 @@
-"""Ports, networks and disks in the right zone: needs of pods beside devices, which their nodes do not meet."""
+"""Ports, networks, claims and disks in the right zone: needs of pods that nodes or other pods do not meet."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from usher.kinds.reading.value_forms import (
     texts_with_paths,
     values_at,
 )
-from usher.kinds.reading.values import Absence, Objects, Reference
+from usher.kinds.reading.values import Absence, Lookup, Objects, Reference
 
 Found = Iterator[model.UnreadKey]
 _ASKED: Final = "containers[].resources.limits^"
@@ -415,3 +415,62 @@ def _networks_without_their_device(value: paths.Object, objects: Objects) -> Fou
                 text += "and no container asks for it" if not most else f"and its containers ask for {most} of it"
                 remedy = f"ask for {device}: {number}, unless the network resources injector of SR-IOV does it"
                 yield misread(where, text, remedy, "controller")
+
+
+_CLAIM: Final = ("resource.k8s.io", "ResourceClaim")
+_SHARING: Final = "spec.devices.config[].opaque.parameters.sharing"
+_Users = Mapping[tuple[str, str], Mapping[int, str]]
+
+
+def users_of_one_server(specs: Sequence[PodSpec], namespace: str, objects: Objects, beside: Lookup) -> Found:
+    """Pods that share a claim by MPS with pods of another user.
+
+    The daemon of MPS serves one user at a time (docs.nvidia.com/deploy/mps, provisioning sequence), and NVIDIA's driver
+    starts one for each claim (kubernetes-sigs/dra-driver-nvidia-gpu#1158).
+    """
+    of_file = beside if isinstance(beside, Objects) else objects
+    shared = of_file.once("users of claims by MPS", lambda: _users_of_mps(objects, of_file, namespace))
+    for spec, path, _ in specs if shared else ():
+        for where, name, user in _users_of_claims(spec, path):
+            users = shared.get((namespace, name), {})
+            first = next(iter(users), user)
+            if user != first:
+                text = (
+                    f"shares ResourceClaim {name[:100]} by MPS as the user {user}, and {users[first]} does so as the "
+                )
+                text += f"user {first}: the daemon of the claim serves one user at a time, so one of them waits"
+                remedy = f"set runAsUser to {first} in both, or share by time slices"
+                yield misread(where, text, remedy, "controller")
+
+
+def _users_of_mps(objects: Objects, of_file: Objects, namespace: str) -> _Users:
+    """The users of each claim that is shared by MPS, by its namespace and name, with one object of each user."""
+    found: dict[tuple[str, str], dict[int, str]] = {}
+    for each in objects.known(*_CLAIM).values():
+        ways = [way for way in values_at(each, _SHARING) if isinstance(way, dict) and way.get("strategy") == "MPS"]
+        if ways and "multi" not in str(ways).lower():
+            metadata = paths.metadata(each)
+            found[paths.text(metadata.get("namespace")) or namespace, paths.text(metadata.get("name"))] = {}
+    # Pods stand only among the objects of their own file.
+    for within, value in (*objects.all(), *of_file.all()) if found else ():
+        for spec, path, _ in pod_specs(value):
+            for _, name, user in _users_of_claims(spec, path):
+                title = f"{value.get('kind')} {paths.text(paths.metadata(value).get('name'))[:100]}"
+                found.get((within, name), {}).setdefault(user, title)
+    return found
+
+
+def _users_of_claims(spec: Mapping[str, Any], path: str) -> Iterator[tuple[str, str, int]]:
+    """The claims by name of a pod, with the place and the user of each container that uses one, where it says it."""
+    named = [each for each in paths.elements(spec.get("resourceClaims")) if isinstance(each, dict)]
+    claims = {paths.text(each.get("name")): paths.text(each.get("resourceClaimName")) for each in named}
+    for where, container in at(spec, "containers[]", path) if any(claims.values()) else ():
+        holders: tuple[tuple[Any, str], ...] = ((container, where), (spec, path))
+        for holder, place in holders:
+            context = known_keys.part_at(holder, "/securityContext")
+            if isinstance(user := context.get("runAsUser"), int):
+                used = texts_at(container, "resources.claims[].name")
+                yield from (
+                    (f"{place}/securityContext/runAsUser", claims[each], user) for each in used if claims.get(each)
+                )
+                break
