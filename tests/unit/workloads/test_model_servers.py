@@ -255,3 +255,32 @@ def test_an_image_for_the_devices_of_another_maker_is_named(image: str, resource
     texts = [each.text for each in model_servers.images_of_other_devices(workload(builders.pod(container)))]
 
     assert [of in each for each in texts] == ([True] if of else [])
+
+
+@pytest.mark.parametrize(
+    ("board", "image", "args", "says"),
+    [
+        ("nvidia-tesla-t4", "ghcr.io/huggingface/text-embeddings-inference:1.8", "", "code for 8.0 to 8.9"),
+        ("nvidia-h100-80gb", "ghcr.io/huggingface/text-embeddings-inference:1.8", "", "code for 8.0 to 8.9"),
+        ("nvidia-l4", "ghcr.io/huggingface/text-embeddings-inference:1.8", "", ""),
+        ("nvidia-tesla-t4", "ghcr.io/huggingface/text-embeddings-inference:turing-1.8", "", ""),
+        ("nvidia-l4", "ghcr.io/huggingface/text-embeddings-inference:hopper-1.8", "", "code for 9.0 alone"),
+        ("nvidia-tesla-v100", "lmsysorg/sglang:v0.5.0", "", "SGLang runs on 7.5 and newer alone"),
+        ("nvidia-tesla-t4", "vllm/vllm-openai:v0.11.0", "--model a/b --quantization fp8", "quantization fp8"),
+        ("nvidia-tesla-t4", "vllm/vllm-openai:v0.11.0", "--model a/b-FP8", "weights of a/b-FP8"),
+        ("nvidia-tesla-t4", "vllm/vllm-openai:v0.11.0", "--model openai/gpt-oss-20b", "MXFP4"),
+        ("nvidia-tesla-t4", "vllm/vllm-openai:v0.11.0", "--model a/b --quantization awq", ""),
+        ("nvidia-tesla-t4", "vllm/vllm-openai:latest", "--model a/b --quantization fp8", ""),
+        ("nvidia-l4", "vllm/vllm-openai:v0.11.0", "--model a/b --quantization fp8", ""),
+        ("a-board-of-tomorrow", "vllm/vllm-openai:v0.11.0", "--model a/b --quantization fp8", ""),
+    ],
+)
+def test_a_program_that_needs_other_gpus_than_the_selected_ones_is_named(
+    board: str, image: str, args: str, says: str
+) -> None:
+    limits: paths.Object = {"limits": {"nvidia.com/gpu": "1"}}
+    container: paths.Object = {"name": "main", "image": image, "args": [*args.split()], "resources": limits}
+    pod = builders.pod(container, nodeSelector={"cloud.google.com/gke-accelerator": board})
+    texts = [each.text for each in model_servers.images_of_other_devices(workload(pod))]
+
+    assert [says in each for each in texts] == ([True] if says else [])

@@ -25,7 +25,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import memo, model, paths
-from usher.kinds.reading import known_keys, pod_templates, started_programs
+from usher.kinds.reading import disks_and_machines, known_keys, pod_templates, started_programs
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.values import Lookup, Objects
@@ -386,6 +386,8 @@ def images_of_other_devices(workload: model.Workload) -> Found:
             elif former and _WITHOUT_VOLTA.search(container.image):
                 text = f"selects {former[0]}, but the image {container.image[:120]} has no code for GPUs before Turing"
                 yield misread(path, text, "use vLLM 0.8.5, or newer GPUs", "image")
+            elif wrong := started_programs.needs_other_board(container.image, container.command, selected):
+                yield misread(path, *wrong, "image")
             elif boards and (cuda := _older_cuda(container.image)):
                 text = f"selects {boards[0]}, but the image {container.image[:120]} is from {cuda}, before Blackwell"
                 yield misread(path, text, "use an image with CUDA 12.8 or later", "image")
@@ -460,7 +462,7 @@ def needs_of_cluster(
     objects, beside = files
     if workload is None or not workload.pod_sets:
         return
-    yield from started_programs.users_of_one_server(specs, workload.namespace, objects, beside)
+    yield from disks_and_machines.users_of_one_server(specs, workload.namespace, objects, beside)
     for pod_set in workload.pod_sets:
         yield from pod_templates.apart_on_a_ring(pod_set, objects)
     for spec, path, _ in specs:

@@ -29,7 +29,7 @@ from usher.kinds.reading import (
     device_stack,
     inner_names,
     known_keys,
-    networks_and_disks,
+    pod_networks,
     started_programs,
     value_forms,
 )
@@ -152,7 +152,7 @@ def _unread_by_controllers(
     if workload is not None:
         yield from model_servers.images_of_other_devices(workload)
         yield from chosen_boards.slices_other_than_pods(workload)
-        yield from networks_and_disks.beyond_their_pods(workload, value, specs)
+        yield from pod_networks.beyond_their_pods(workload, value, specs)
     yield from chosen_boards.boards_without_their_name(specs, value, " ".join(key))
     yield from started_programs.needs_of_programs(key, value, specs)
     if key == ("apps", "DaemonSet"):

@@ -8,7 +8,7 @@ import yaml
 import builders
 from unit.workloads.normalised import workload
 from usher import paths
-from usher.kinds.reading import networks_and_disks, value_forms
+from usher.kinds.reading import pod_networks, value_forms
 from usher.workloads.unread_keys import with_unread_keys
 
 _HOST = {"kubernetes.io/hostname": "dgx-1"}
@@ -16,8 +16,7 @@ _HOST = {"kubernetes.io/hostname": "dgx-1"}
 
 def _found(value: paths.Object) -> list[str]:
     return [
-        each.remedy
-        for each in networks_and_disks.beyond_their_pods(workload(value), value, value_forms.pod_specs(value))
+        each.remedy for each in pod_networks.beyond_their_pods(workload(value), value, value_forms.pod_specs(value))
     ]
 
 

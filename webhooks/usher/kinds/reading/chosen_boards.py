@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from usher import memo, model, paths, quantities
 from usher.accelerators import boards
-from usher.kinds.reading import counts, known_keys, networks_and_disks, pod_templates, refused_values
+from usher.kinds.reading import counts, disks_and_machines, known_keys, pod_networks, pod_templates, refused_values
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.values import Objects
@@ -242,10 +242,11 @@ def beside_others(
     devices = objects.once("devices of nodes", lambda: _devices_of_nodes(objects))
     if devices:
         yield from _of_drivers(value, devices)
-    yield from networks_and_disks.beside_others(value, devices, objects)
+    yield from pod_networks.beside_others(value, objects)
+    yield from disks_and_machines.beside_others(value, devices, objects)
     yield from refused_values.beside_others(value, key, objects)
     yield from places.claims_of_no_class(value, key, objects)
-    yield from networks_and_disks.of_pods(workload, value, specs, objects)
+    yield from pod_networks.of_pods(workload, value, specs, objects)
     yield from counts.budgets_of_jobs(value, objects)
     yield from pod_templates.older_kubelets(workload, specs, objects)
     yield from pod_templates.users_of_namespace(workload, specs, objects)

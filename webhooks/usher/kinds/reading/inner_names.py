@@ -314,6 +314,8 @@ def _ports(value: paths.Object, key: tuple[str, str], namespace: str, objects: O
         yield from counts.ports_of_service(value, row, namespace, objects)
     if key == ("", "Service") or key[1] == "InferencePool":
         yield from counts.ports_without_server(value, namespace, objects)
+    if key[1] == "InferencePool":
+        yield from refused_values.endpoints_of_pool(value, namespace, objects)
     if key == ("monitoring.coreos.com", "PodMonitor"):
         yield from _port_not_there(
             value, namespace, objects, "spec.podMetricsEndpoints[].port", "/spec/selector/matchLabels"

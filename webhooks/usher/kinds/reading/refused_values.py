@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from usher import memo, model, paths
-from usher.kinds.reading import known_keys, started_programs
+from usher.kinds.reading import counts, known_keys, started_programs
 from usher.kinds.reading.environment import misread, misread_variables
 from usher.kinds.reading.value_forms import (
     ADDED,
@@ -53,6 +53,8 @@ class _Wrong(NamedTuple):
     each: str = ""
     """The parts of the object that the row is about; places are in a part, or after `$.` in the whole object."""
     topic: str = "controller"
+    same: str = ""
+    """Places in the whole object that say the same; a match is wrong if one there says something else, the {other}."""
 
 
 @cache
@@ -134,7 +136,8 @@ def _wrong_values(value: paths.Object, kind: str) -> Iterator[model.UnreadKey]:
         if _meets(value, only, all, about_object=True) and not _meets(value, unless, any, about_object=True):
             for path, part in at(value, row.each):
                 if _meets(part, [*only, (row.at, row.pattern)], all) and not _meets(part, unless, any):
-                    yield from _wrong_in(part, path, row)
+                    same = [str(each) for each in values_at(value, row.same)] if row.same else []
+                    yield from _wrong_in(part, path, row, same)
 
 
 _WHOLE: Final = "$."
@@ -155,7 +158,7 @@ def _meets(
     )
 
 
-def _wrong_in(part: Any, path: str, row: _Wrong) -> Iterator[model.UnreadKey]:  # noqa: ANN401 - any JSON
+def _wrong_in(part: Any, path: str, row: _Wrong, same: Sequence[str]) -> Found:  # noqa: ANN401 - any JSON
     inside = "~" in row.each  # a text has no places inside
     most = len(values_at(part, row.counted)) if row.counted else row.most
     if row.below:
@@ -172,8 +175,10 @@ def _wrong_in(part: Any, path: str, row: _Wrong) -> Iterator[model.UnreadKey]:  
         for found in () if is_placeholder(text) else re.finditer(row.pattern, text[:_LONGEST]):
             word, known = found[found.lastindex or 0][:120], row.known.split()
             like = "" if word in known else next(iter(difflib.get_close_matches(word, known, 1, _ALIKE)), "")
-            if (like or not known) and (most == math.inf or float(word) > most):
-                message, remedy = (each.format(word=word, like=like, most=most) for each in (row.text, row.remedy))
+            other = next((each for each in same if each != word and not is_placeholder(each)), "")[:120]
+            if (like or not known) and (most == math.inf or float(word) > most) and (other or not row.same):
+                given = {"word": word, "like": like, "most": most, "other": other}
+                message, remedy = (each.format(**given) for each in (row.text, row.remedy))
                 yield model.UnreadKey(path=where, text=message, remedy=remedy, important=False, topic=row.topic)
 
 
@@ -216,6 +221,8 @@ class _Beside(NamedTuple):
     topic: str = "controller"
     beside: str = ""
     """The kind of a third object that is there too."""
+    apart: bool = False
+    """Whether only objects of two known namespaces count."""
 
 
 @cache
@@ -291,7 +298,8 @@ def _of_word(row: _Beside, value: paths.Object, named: Any, word: str, objects: 
         for other in candidates:
             home = paths.text(paths.metadata(other).get("namespace"))
             elsewhere = bool(home and namespace) and home != namespace and not row.anywhere
-            if not elsewhere and _fits(row, other, word):
+            is_near = row.apart and (not home or home == (namespace or home))
+            if not elsewhere and not is_near and _fits(row, other, word):
                 yield f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}"
 
 
@@ -302,6 +310,8 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
             yield from _of_row(row, value, objects)
     if key == (_GATEWAYS, "HTTPRoute"):
         yield from _routes_without_time(value, objects)
+    if key == ("apps", "Deployment"):
+        yield from _picker_of_another_pool(value, objects)
     yield from _pods_beside_others(value, objects)
 
 
@@ -393,6 +403,58 @@ def metrics_of_dcgm(config_map: paths.Object) -> Found:
                 remedy = "write FIELD, TYPE, HELP, with the help in quotes where it has commas"
                 yield misread(paths.join("/data", key), message, remedy, "controller")
                 break
+
+
+_POOLS: Final = ("inference.networking.k8s.io", "inference.networking.x-k8s.io")
+_POOL_NAME: Final = memo.pattern(
+    r"(?:^|\s)--?pool-?[nN]ame[=\s]+[\"']?([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)(?=[\s\"']|$)"
+)
+_POOL_GROUP: Final = memo.pattern(r"(?:^|\s)--?pool-?[gG]roup[=\s]+[\"']?([a-z0-9.-]{1,100})")
+
+
+def _picker_of_another_pool(value: paths.Object, objects: Objects) -> Found:
+    """Endpoint pickers whose --pool-name or --pool-group no InferencePool of the files has (options of the picker)."""
+    for where, container in at(value, "spec.template.spec.containers[]"):
+        words = texts_at(container, "command[] args[]")
+        text = " ".join(words) if any("ool" in each for each in words) else ""
+        named, group = _POOL_NAME.search(text), _POOL_GROUP.search(text)
+        known = {each: objects.known(each, "InferencePool") for each in _POOLS}
+        there = [each for each in _POOLS if named and named[1] in known[each]]
+        if named and any(known.values()) and not there:
+            names = ", ".join(sorted({*known[_POOLS[0]], *known[_POOLS[1]]})[:3])
+            message = f"picks endpoints for the InferencePool {named[1][:100]}, and these files have {names[:200]}"
+            yield misread(where, message, "write the name of the pool as --pool-name", "controller")
+        elif group and there and group[1] in _POOLS and group[1] not in there:
+            message = (
+                f"looks for its InferencePool in the group {group[1]}, and the one of these files is in {there[0]}"
+            )
+            yield misread(where, message, f"write --pool-group {there[0]}", "controller")
+
+
+def endpoints_of_pool(value: paths.Object, namespace: str, objects: Objects) -> Found:
+    """An InferencePool without pods in the files, where all model servers have other values of its label."""
+    selector = known_keys.part_at(value, "/spec/selector/matchLabels") or known_keys.part_at(value, "/spec/selector")
+    wanted = {key: text for key, text in selector.items() if isinstance(text, str) and not is_placeholder(text)}
+    if not wanted or wanted != selector or labelled_pods(objects, namespace, wanted):
+        return
+    seen = objects.once(f"model servers in {namespace}", lambda: _servers_in(objects, namespace))
+    key = next(iter(wanted.keys() & seen.keys()), "")
+    if key and wanted[key] not in seen[key]:
+        has = ", ".join(f"{key}={each}" for each in sorted(seen[key])[:3])
+        text = f"selects pods with {key}={wanted[key][:63]}, and the model servers of these files have {has[:200]}, "
+        text += "so it has no endpoints unless others make its pods"
+        yield misread("/spec/selector", text, "select the labels of the pods of the server", "controller")
+
+
+def _servers_in(objects: Objects, namespace: str) -> Mapping[str, set[str]]:
+    """The values of each label of the pods with a model server."""
+    found: dict[str, set[str]] = {}
+    for within, value in objects.all():
+        spec = known_keys.part_at(value, "/spec/template/spec") if within == namespace else {}
+        if counts.ports_of_server(spec):
+            for key, text in known_keys.part_at(value, "/spec/template/metadata/labels").items():
+                found.setdefault(key, set()).add(str(text))
+    return found
 
 
 def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects) -> Found:

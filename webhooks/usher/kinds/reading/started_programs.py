@@ -18,7 +18,6 @@ from usher import errors, memo, model, paths, quantities
 from usher.kinds.reading import known_keys
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread, program_names, words_without_shell
-from usher.kinds.reading.values import Lookup, Objects
 
 Found = Iterator[model.UnreadKey]
 
@@ -50,6 +49,8 @@ class _Started:
             for each in map(paths.mapping, paths.elements(container.get("env")))
         }
         self.complete = "envFrom" not in container
+        sidecars = places.values_at(spec, "initContainers[].restartPolicy")
+        self.alone = len(paths.elements(spec.get("containers"))) == 1 and "Always" not in sidecars
         given = " ".join(f"{name}={value}" for name, value in self.variables.items())
         self.text = f"{self.image} {self.words} {given}"
 
@@ -347,6 +348,7 @@ def _arguments(started: _Started) -> Found:
             if direct and not started.value.get("command"):
                 yield from words_without_shell(started.value, started.path)
             yield from _combinations(started, row["name"], " ".join(own), version)
+            yield from _choices(started, row["name"], " ".join(own), version)
             yield from _values(started, row, " ".join(own))
     yield from _combinations(started, "", started.words, _version_of(started.image))
 
@@ -412,7 +414,7 @@ def _combinations(started: _Started, program: str, text: str, version: _Version)
     variables = [f"{name}={value}" for name, value in started.variables.items()]
     given = " ".join([started.words, *variables, *(f"mount={folder}" for folder, _, _ in started.mounts())])
     for rule in _rows("arguments"):
-        numbers = [_number_of(each, text) for each in (*rule.get("above", ()), *rule.get("below", ()))]
+        numbers = [_number_of(each, text) for order in _ORDERS for each in rule.get(order, ())]
         found = re.search(rule.get("has", ""), given) if rule.get("program", "") == program else None
         if (
             found is None
@@ -422,7 +424,8 @@ def _combinations(started: _Started, program: str, text: str, version: _Version)
             or (rule.get("user") and not user)
             or (rule.get("host") and started.spec.get("hostNetwork") is not True)
             or not re.search(rule.get("image", ""), started.image)
-            or (numbers and not _is_out_of_order(numbers, "below" in rule))
+            or (rule.get("alone") and not started.alone)
+            or (numbers and not _is_out_of_order(numbers, next(each for each in _ORDERS if each in rule)))
         ):
             continue
         word = found[found.lastindex or 0][:80]
@@ -430,10 +433,49 @@ def _combinations(started: _Started, program: str, text: str, version: _Version)
         yield misread(started.find(word or "-"), said, remedy, "argument")
 
 
-def _is_out_of_order(numbers: Sequence[int | None], is_below: bool) -> bool:  # noqa: FBT001 - which of two orders is wrong
-    """Whether the first of two numbers is below the second one, or else not below it."""
+def _choices(started: _Started, program: str, text: str, version: _Version) -> Found:
+    """Values of options that a program does not have: slips, names of others, and all unknown ones in versions read."""
+    for row in _rows("choices"):
+        found = re.search(rf"(?:^|\s)(?:{row['option']})[=\s]+[\"']?([\w.+-]{{1,40}})(?=[\s\"']|$)", text)
+        if found is None or row["program"] != program or re.search(row.get("lacks", "(?!)"), text):
+            continue
+        word, known = found[1], row["known"].split()
+        slips = [each for each in known if known_keys.is_slip(word, each)]
+        right = row.get("instead", {}).get(word.lower()) or (slips[0] if len(slips) == 1 else "")
+        if word not in known and (right or () < version <= _version(row["last"])):
+            name = found[0].split("=")[0].split()[0]
+            message = f"gives {program} {word} as {name}, which it does not know"
+            remedy = f"use {right}" if right else f"use one of {', '.join(known[:8])}{', ...' * (len(known) > 8)}"
+            yield misread(started.find(word), message, remedy, "argument")
+
+
+def needs_other_board(image: str, command: Sequence[str], selected: Sequence[str]) -> tuple[str, str] | None:
+    """Why a program does not run on a board by its compute capability, and a remedy.
+
+    Args:
+        selected: values of labels of the nodes that a pod selects, which name boards or machine types.
+    """
+    for board in selected:
+        has = next((each["capability"] for each in _rows("capabilities") if re.search(each["board"], board.lower())), 0)
+        for row in _rows("demands") if has else ():
+            found = re.search(row.get("has", ""), " ".join(command))
+            is_of_version = "before" not in row or () < _version_of(image) < _version(row["before"])
+            if found and is_of_version and re.search(row["image"], image) and not row["least"] <= has <= row["most"]:
+                word = found[found.lastindex or 0][:80] or image[:120]
+                text = f"selects {board[:60]}, whose compute capability is {has // 10}.{has % 10}, and {row['text']}"
+                return text.format(word=word, image=image[:120]), str(row["remedy"])
+    return None
+
+
+_ORDERS: Final = ("above", "below", "divides")
+
+
+def _is_out_of_order(numbers: Sequence[int | None], order: str) -> bool:
+    """Whether the first of two numbers is not above the second one, is below it, or does not divide it."""
     first, second = numbers
-    return first is not None and second is not None and (first < second) is is_below
+    if first is None or second is None:
+        return False
+    return second % max(first, 1) != 0 if order == "divides" else (first < second) is (order == "below")
 
 
 def _values(started: _Started, row: Mapping[str, Any], text: str) -> Found:
@@ -503,67 +545,6 @@ def needs_of_programs(key: tuple[str, str], value: paths.Object, specs: Sequence
                 yield from _variables(started, key)
                 yield from _launcher_without_ssh(key, value, started)
                 yield from _one_after_another(value, started) if key == ("apps", "StatefulSet") else ()
-
-
-_CLAIM: Final = ("resource.k8s.io", "ResourceClaim")
-_SHARING: Final = "spec.devices.config[].opaque.parameters.sharing"
-_Users = Mapping[tuple[str, str], Mapping[int, str]]
-
-
-def users_of_one_server(specs: Sequence[places.PodSpec], namespace: str, objects: Objects, beside: Lookup) -> Found:
-    """Pods that share a claim by MPS with pods of another user.
-
-    The daemon of MPS serves one user at a time (docs.nvidia.com/deploy/mps, provisioning sequence), and NVIDIA's driver
-    starts one for each claim (kubernetes-sigs/dra-driver-nvidia-gpu#1158).
-    """
-    of_file = beside if isinstance(beside, Objects) else objects
-    shared = of_file.once("users of claims by MPS", lambda: _users_of_mps(objects, of_file, namespace))
-    for spec, path, _ in specs if shared else ():
-        for where, name, user in _users_of_claims(spec, path):
-            users = shared.get((namespace, name), {})
-            first = next(iter(users), user)
-            if user != first:
-                text = (
-                    f"shares ResourceClaim {name[:100]} by MPS as the user {user}, and {users[first]} does so as the "
-                )
-                text += f"user {first}: the daemon of the claim serves one user at a time, so one of them waits"
-                remedy = f"set runAsUser to {first} in both, or share by time slices"
-                yield misread(where, text, remedy, "controller")
-
-
-def _users_of_mps(objects: Objects, of_file: Objects, namespace: str) -> _Users:
-    """The users of each claim that is shared by MPS, by its namespace and name, with one object of each user."""
-    found: dict[tuple[str, str], dict[int, str]] = {}
-    for each in objects.known(*_CLAIM).values():
-        ways = [
-            way for way in places.values_at(each, _SHARING) if isinstance(way, dict) and way.get("strategy") == "MPS"
-        ]
-        if ways and "multi" not in str(ways).lower():
-            metadata = paths.metadata(each)
-            found[paths.text(metadata.get("namespace")) or namespace, paths.text(metadata.get("name"))] = {}
-    # Pods stand only among the objects of their own file.
-    for within, value in (*objects.all(), *of_file.all()) if found else ():
-        for spec, path, _ in places.pod_specs(value):
-            for _, name, user in _users_of_claims(spec, path):
-                title = f"{value.get('kind')} {paths.text(paths.metadata(value).get('name'))[:100]}"
-                found.get((within, name), {}).setdefault(user, title)
-    return found
-
-
-def _users_of_claims(spec: Mapping[str, Any], path: str) -> Iterator[tuple[str, str, int]]:
-    """The claims by name of a pod, with the place and the user of each container that uses one, where it says it."""
-    named = [each for each in paths.elements(spec.get("resourceClaims")) if isinstance(each, dict)]
-    claims = {paths.text(each.get("name")): paths.text(each.get("resourceClaimName")) for each in named}
-    for where, container in places.at(spec, "containers[]", path) if any(claims.values()) else ():
-        holders: tuple[tuple[Any, str], ...] = ((container, where), (spec, path))
-        for holder, place in holders:
-            context = known_keys.part_at(holder, "/securityContext")
-            if isinstance(user := context.get("runAsUser"), int):
-                used = places.texts_at(container, "resources.claims[].name")
-                yield from (
-                    (f"{place}/securityContext/runAsUser", claims[each], user) for each in used if claims.get(each)
-                )
-                break
 
 
 _WITHOUT_SSH: Final = frozenset({"Job", "JobSet", "LeaderWorkerSet", "PyTorchJob", "StatefulSet", "TrainJob"})

@@ -1,239 +1,24 @@
-"""Ports, networks and disks in the right zone: needs of pods beside devices, which their nodes do not meet."""
+"""Ports, networks and names of pods: what pods do not get beside each other, and beside other objects."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from usher import memo, model, paths
 from usher.accelerators import boards
 from usher.kinds.reading import counts, known_keys
 from usher.kinds.reading.environment import misread
-from usher.kinds.reading.value_forms import (
-    DISKS,
-    PodSpec,
-    at,
-    is_default_class,
-    is_placeholder,
-    pod_specs,
-    texts_at,
-    texts_with_paths,
-    values_at,
-)
+from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, pod_specs, texts_at, values_at
 from usher.kinds.reading.values import Absence, Objects, Reference
 
 Found = Iterator[model.UnreadKey]
-_ASKED: Final = "containers[].resources.limits^"
-_ZONE: Final = "topology.kubernetes.io/zone"
-_ARCHITECTURE: Final = "kubernetes.io/arch"
 
 
-def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[str, Any]]], objects: Objects) -> Found:
-    """Networks, disks and machines of other objects that the pods of an object cannot use.
-
-    Args:
-        devices: the labels of the nodes that offer a device, by its name.
-    """
+def beside_others(value: paths.Object, objects: Objects) -> Found:
+    """Networks, names and ports of nodes that the pods of an object do not get."""
     yield from _networks_without_their_device(value, objects)
     yield from _names_of_no_service(value, objects)
     yield from _ports_of_two_objects(value, objects)
-    if devices:
-        yield from _volumes_in_other_zones(value, devices, objects)
-        yield from _disks_before_their_pods(value, devices, objects)
-    if drivers := objects.once("drivers that keep groups", lambda: frozenset(_keeping_groups(objects))):
-        yield from _groups_without_effect(value, drivers, objects)
-    nodes = objects.once("labels of each node", lambda: _labels_of_nodes(objects))
-    yield from _agents_for_other_machines(value, nodes)
-
-
-_FOR_ONE: Final = {"rocm/k8s-device-plugin": "amd64", "nvidia/k8s-device-plugin:1.0.0-beta4": "amd64"}
-"""Images of Docker Hub for one architecture alone (ROCm/k8s-device-plugin#151, NVIDIA/k8s-device-plugin#155)."""
-
-
-def _agents_for_other_machines(value: paths.Object, nodes: Sequence[Mapping[str, Any]]) -> Found:
-    """Images for one architecture that a selector sends to nodes of another one; `nodes` are the labels of nodes."""
-    for spec, path, _ in pod_specs(value) if nodes else ():
-        chosen = paths.mapping(spec.get("nodeSelector"))
-        for where, image in texts_with_paths(spec, "{initContainers,containers}[].image", path):
-            plain = image.removeprefix("docker.io/")
-            made = next((own for name, own in _FOR_ONE.items() if f"{plain}:".startswith((f"{name}:", f"{name}@"))), "")
-            selected = (labels for labels in nodes if made and chosen.items() <= labels.items())
-            others = {str(labels.get(_ARCHITECTURE, made)) for labels in selected}
-            if others and made not in others:
-                other = min(others)[:20]
-                text = f"runs {image[:100]}, which is for {made} alone, and the nodes that it selects are {other}"
-                remedy = f"build the image for {other}, or add {_ARCHITECTURE}: {made} to the nodeSelector"
-                yield misread(where, text, remedy, "agent")
-
-
-def _labels_of_nodes(objects: Objects) -> list[Mapping[str, Any]]:
-    return [known_keys.part_at(each, "/metadata/labels") for each in objects.known("", "Node").values()]
-
-
-def _keeping_groups(objects: Objects) -> Iterator[str]:
-    """The drivers of volumes whose group the kubelet does not change (kubernetes.io, CSIDriver, fsGroupPolicy)."""
-    for name, driver in objects.known("storage.k8s.io", "CSIDriver").items():
-        if known_keys.part_at(driver, "/spec").get("fsGroupPolicy") == "None":
-            yield name
-
-
-def _groups_without_effect(value: paths.Object, drivers: Collection[str], objects: Objects) -> Found:
-    """Users who write to a volume by the group of their pod, which the driver of the volume does not give it.
-
-    A new volume belongs to root, unless its driver does otherwise (defilantech/LLMKube#855).
-    """
-    namespace = paths.text(paths.metadata(value).get("namespace"))
-    for spec, path, _ in pod_specs(value):
-        group = paths.mapping(spec.get("securityContext")).get("fsGroup")
-        claims = texts_with_paths(spec, "volumes[].persistentVolumeClaim.claimName", path)
-        for where, name in claims if isinstance(group, int) else ():
-            found = objects.find(Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=namespace))
-            claim: Mapping[str, Any] = {} if isinstance(found, Absence) else known_keys.part_at(found, "/spec")
-            class_ = objects.known("storage.k8s.io", "StorageClass").get(str(claim.get("storageClassName")), {})
-            driver = str(class_.get("provisioner"))
-            writer = _first_writer(spec, name) if driver in drivers and not claim.get("volumeName") else None
-            if writer is not None:
-                text = f"lets the user {writer[1]} of {writer[0][:60]} write to {name[:60]} by fsGroup {group}, and "
-                text += f"{driver[:80]} gives its volumes no group by its fsGroupPolicy, so a new volume stays root's"
-                remedy = (
-                    "prepare the directory in an init container as root, or set fsGroupPolicy: File in the CSIDriver"
-                )
-                yield misread(where, text, remedy, "controller")
-
-
-def _first_writer(spec: Mapping[str, Any], claim: str) -> tuple[str, int] | None:
-    """The first container that mounts a claim and its user; None if that may be root, who can prepare the volume."""
-    mounted = {
-        each.get("name")
-        for each in map(paths.mapping, values_at(spec, "volumes[]"))
-        if isinstance(each.get("name"), str)
-        and paths.mapping(each.get("persistentVolumeClaim")).get("claimName") == claim
-    }
-    of_pod = paths.mapping(spec.get("securityContext")).get("runAsUser")
-    for container in map(paths.mapping, [*values_at(spec, "initContainers[]"), *values_at(spec, "containers[]")]):
-        mounts = [paths.mapping(each) for each in values_at(container, "volumeMounts[]")]
-        mounts = [each for each in mounts if isinstance(each.get("name"), str) and each["name"] in mounted]
-        user = paths.mapping(container.get("securityContext")).get("runAsUser", of_pod)
-        if not mounts or (user and all(each.get("readOnly") for each in mounts)):
-            continue
-        return (paths.text(container.get("name")), user) if isinstance(user, int) and user > 0 else None
-    return None
-
-
-def _volumes_in_other_zones(
-    value: paths.Object, devices: Mapping[str, Sequence[Mapping[str, Any]]], objects: Objects
-) -> Found:
-    """Pods whose volume is in a zone without a known node that offers their devices."""
-    namespace = paths.text(paths.metadata(value).get("namespace"))
-    for spec, path, _ in pod_specs(value):
-        claims = list(texts_with_paths(spec, "volumes[].persistentVolumeClaim.claimName", path))
-        for device in texts_at(spec, _ASKED) if claims else ():
-            zones = _zones_of_device(spec, device, devices)
-            for where, name in claims if zones and "" not in zones else ():
-                of_volume, is_early = _zones_of_claim(namespace, name, objects)
-                if of_volume and zones.isdisjoint(of_volume):
-                    text = (
-                        f"mounts {name[:60]}, whose volume is in {', '.join(sorted(of_volume))[:80]}, but the known "
-                        f"nodes with {device} are in {', '.join(sorted(zones))[:80]}"
-                    )
-                    remedy = "make the volume in a zone of these nodes"
-                    if is_early:
-                        remedy = "make a new claim of a StorageClass with volumeBindingMode WaitForFirstConsumer"
-                    yield misread(where, text, remedy, "controller")
-
-
-def _zones_of_device(
-    spec: Mapping[str, Any], device: str, devices: Mapping[str, Sequence[Mapping[str, Any]]]
-) -> set[str]:
-    """The zones of the known nodes that offer a device and that a pod selects; an empty one for an unknown zone."""
-    chosen = paths.mapping(spec.get("nodeSelector"))
-    return {str(each.get(_ZONE, "")) for each in devices.get(device, ()) if chosen.items() <= each.items()}
-
-
-def _disks_before_their_pods(
-    value: paths.Object, devices: Mapping[str, Sequence[Mapping[str, Any]]], objects: Objects
-) -> Found:
-    """Disks that a StorageClass makes before their pods are placed, in any zone, though few zones have their devices.
-
-    The volume stays in its zone (kubernetes.io, storage classes, volume binding mode).
-    """
-    classes = objects.known("storage.k8s.io", "StorageClass")
-    all_zones = objects.once("zones of nodes", lambda: frozenset(map(_zone, objects.known("", "Node").values()))) - {""}
-    for spec, path, _ in pod_specs(value) if classes and all_zones else ():
-        for device in texts_at(spec, _ASKED):
-            zones = _zones_of_device(spec, device, devices)
-            if not zones or "" in zones or not zones < all_zones:
-                continue
-            for where, name in _classes_named(value, spec, path, objects):
-                named = [name] if name in classes else [each for each in classes if is_default_class(classes[each])]
-                made = classes[named[0]] if len(named) == 1 and (name in classes or not name) else {}
-                early = made.get("volumeBindingMode", "Immediate") == "Immediate" and "allowedTopologies" not in made
-                if early and made.get("provisioner") in DISKS:
-                    text = f"gets a disk of the StorageClass {named[0][:60]} before it is placed, in any of "
-                    text += (
-                        f"{len(all_zones)} zones, but the known nodes with {device} are in {', '.join(sorted(zones))}"
-                    )
-                    remedy = "set volumeBindingMode to WaitForFirstConsumer in the StorageClass, or use one that has it"
-                    yield misread(where, text[:400], remedy, "controller")
-                    return
-
-
-def _zone(node: paths.Object) -> str:
-    return paths.text(known_keys.part_at(node, "/metadata/labels").get(_ZONE))
-
-
-def _classes_named(
-    value: paths.Object, spec: Mapping[str, Any], path: str, objects: Objects
-) -> Iterator[tuple[str, str]]:
-    """The StorageClasses of the claims that pods make or mount, each with its place; empty for the default."""
-    namespace = paths.text(paths.metadata(value).get("namespace"))
-    made = [
-        *at(spec, "volumes[].ephemeral.volumeClaimTemplate.spec", path),
-        *at(value, "spec.volumeClaimTemplates[].spec"),
-    ]
-    for where, name in texts_with_paths(spec, "volumes[].persistentVolumeClaim.claimName", path):
-        found = objects.find(Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=namespace))
-        claim = {} if isinstance(found, Absence) else known_keys.part_at(found, "/spec")
-        has_volume = claim.get("volumeName") or (namespace, name) in _bound(objects)
-        made += [(where, claim)] if claim and not has_volume else []
-    for where, claim in made:
-        if isinstance(claim, dict) and isinstance(claim.get("storageClassName", ""), str):
-            yield where, str(claim.get("storageClassName", ""))
-
-
-def _bound(objects: Objects) -> Mapping[tuple[str, str], paths.Object]:
-    """The known volumes that have a claim, by its namespace and its name."""
-
-    def read() -> Mapping[tuple[str, str], paths.Object]:
-        volumes = objects.known("", "PersistentVolume").values()
-        bound = (each for each in volumes if known_keys.part_at(each, "/status").get("phase") == "Bound")
-        claims = ((known_keys.part_at(each, "/spec/claimRef"), each) for each in bound)
-        return {(paths.text(claim.get("namespace")), paths.text(claim.get("name"))): each for claim, each in claims}
-
-    return objects.once("volumes of claims", read)
-
-
-def _zones_of_claim(namespace: str, name: str, objects: Objects) -> tuple[Collection[str], bool]:
-    """The zones in which the volume of a claim can be, and whether its StorageClass made it before its pods.
-
-    The zones are empty where neither the files nor the facts say them.
-    """
-    claim = objects.find(Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=namespace))
-    spec: Mapping[str, Any] = {} if isinstance(claim, Absence) else known_keys.part_at(claim, "/spec")
-    volumes = objects.known("", "PersistentVolume")
-    volume = volumes.get(str(spec.get("volumeName"))) or _bound(objects).get((namespace, name), {})
-    classes = objects.known("storage.k8s.io", "StorageClass")
-    class_ = classes.get(str(spec.get("storageClassName")), {}) if spec else {}
-    entries = [
-        *values_at(volume, "spec.nodeAffinity.required.nodeSelectorTerms[].matchExpressions[]"),
-        *values_at(class_, "allowedTopologies[].matchLabelExpressions[]"),
-    ]
-    zones = {
-        zone
-        for each in map(paths.mapping, entries)
-        if str(each.get("key")).endswith("zone") and each.get("operator", "In") == "In"
-        for zone in texts_at(each, "values[]")
-    }
-    return zones, bool(volume and class_) and class_.get("volumeBindingMode", "Immediate") == "Immediate"
 
 
 _TYPES: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")

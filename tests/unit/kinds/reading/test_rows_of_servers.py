@@ -1,0 +1,390 @@
+"""Rows about model servers: options, images, and objects by which KServe, Knative, Ray and gateways reach them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import yaml
+
+from usher import paths
+from usher.kinds.reading import refused_values, started_programs, value_forms
+from usher.kinds.reading.values import Objects
+
+_Json = dict[str, Any]
+
+
+def _of_program(image: str, args: str, **more: object) -> list[str]:
+    """The remedies of the findings about the arguments of one container."""
+    container = {"name": "c", "image": image, "args": yaml.safe_load(f"[{args}]"), **more}
+    value: _Json = {"spec": {"template": {"spec": {"containers": [container]}}}}
+    found = started_programs.needs_of_programs(("apps", "Deployment"), value, value_forms.pod_specs(value))
+    return [each.remedy for each in found if each.topic == "argument"]
+
+
+def _vllm(args: str, version: str = "v0.11.0") -> list[str]:
+    return _of_program(f"vllm/vllm-openai:{version}", f"--model, Qwen/Qwen3-8B, {args}")
+
+
+def _sglang(args: str, version: str = "v0.5.0") -> list[str]:
+    more = {"command": ["python3", "-m", "sglang.launch_server"]}
+    return _of_program(f"lmsysorg/sglang:{version}", f"--model-path, a/b, {args}", **more)
+
+
+_TOOLS = "--enable-auto-tool-choice, --tool-call-parser"
+_KV = '--kv-transfer-config, \'{"kv_connector": "NixlConnector"%s}\''
+_SPECULATIVE = '--speculative-config, \'{"method": "ngram"%s}\''
+
+
+@pytest.mark.parametrize(
+    ("args", "version", "remedy"),
+    [
+        (f"{_TOOLS}, qwen", "v0.11.0", "use hermes"),
+        (f"{_TOOLS}=llama3", "latest", "use llama3_json"),
+        (f"{_TOOLS}, hermess", "latest", "use hermes"),
+        ("--reasoning-parser, DeepSeek-R1", "v0.11.0", "use deepseek_r1"),
+        ("--kv-cache-dtype, int8", "v0.11.0", "use fp8"),
+        ("--quantization, nf4", "latest", "use bitsandbytes"),
+        ("-q, bnb", "v0.9.0", "use bitsandbytes"),
+        ("--enable-lora, --max-lora-rank, '48'", "v0.11.0", "use one of 1, 8, 16, 32, 64, 128, 256, 320, ..."),
+        ("--tool-call-parser, hermes", "v0.11.0", "add --enable-auto-tool-choice"),
+        ("--host=127.0.0.1", "v0.11.0", "write --host 0.0.0.0"),
+        (_KV % "", "v0.11.0", 'add "kv_role", which is kv_producer, kv_consumer or kv_both'),
+        (_KV % ', "kv_role": "both"', "v0.11.0", "write kv_producer, kv_consumer or kv_both"),
+        (_SPECULATIVE % "", "v0.11.0", 'add "num_speculative_tokens" to --speculative-config, for example 3'),
+        ("--enable-eplb", "v0.11.0", "add --enable-expert-parallel"),
+        (
+            "--enable-lora, --max-loras, '8', --max-cpu-loras, '4'",
+            "v0.11.0",
+            "raise --max-cpu-loras to at least --max-loras",
+        ),
+    ],
+)
+def test_an_option_of_vllm_with_a_value_that_it_refuses_is_found(args: str, version: str, remedy: str) -> None:
+    assert _vllm(args, version) == [remedy]
+
+
+@pytest.mark.parametrize(
+    ("args", "version"),
+    [
+        (f"{_TOOLS}, hermes", "v0.11.0"),
+        (f"{_TOOLS}, parser_of_tomorrow", "latest"),
+        (f"{_TOOLS}, mine, --tool-parser-plugin, /plugins/mine.py", "v0.11.0"),
+        ("--reasoning-parser=qwen3, --kv-cache-dtype=fp8, --quantization=fp8, --load-format=auto", "v0.11.0"),
+        ("--enable-lora, --max-lora-rank=64, --max-loras=4, --max-cpu-loras=4", "v0.11.0"),
+        (_KV % ', "kv_role": "kv_both"', "v0.11.0"),
+        (_SPECULATIVE % ', "num_speculative_tokens": 3', "v0.11.0"),
+        ("--enable-eplb, --enable-expert-parallel, --host=0.0.0.0", "v0.11.0"),
+    ],
+)
+def test_values_that_vllm_takes_and_those_of_newer_versions_pass(args: str, version: str) -> None:
+    assert _vllm(args, version) == []
+
+
+def test_a_server_beside_a_proxy_may_listen_on_its_loopback() -> None:
+    server = {"name": "c", "image": "vllm/vllm-openai:v0.11.0", "args": ["--model=a/b", "--host=127.0.0.1"]}
+    for beside in ({"containers": [server, {"name": "proxy", "image": "envoy"}]}, _with_sidecar(server)):
+        value: _Json = {"spec": {"template": {"spec": beside}}}
+        specs = value_forms.pod_specs(value)
+        assert list(started_programs.needs_of_programs(("apps", "Deployment"), value, specs)) == []
+
+
+def _with_sidecar(server: Mapping[str, object]) -> _Json:
+    return {"containers": [server], "initContainers": [{"name": "proxy", "restartPolicy": "Always"}]}
+
+
+@pytest.mark.parametrize(
+    ("args", "remedies"),
+    [
+        ("--mem-fraction-static, '88'", ["write for example 0.85"]),
+        ("--mem-fraction-static=0.88, --tp=8", []),
+        (
+            "--tp, '8', --dp, '3', --enable-dp-attention",
+            ["set --dp-size to a divisor of --tp-size, often the same number"],
+        ),
+        ("--tp-size=8, --dp-size=8, --enable-dp-attention", []),
+        ("--tp=8, --nnodes=3", ["set --tp-size to a multiple of --nnodes"]),
+        ("--tp=8, --nnodes=2", []),
+        ("--tool-call-parser, llama3_json", ["use llama3"]),
+        ("--tool-call-parser, qwen25", []),
+    ],
+)
+def test_sizes_and_parsers_of_sglang_are_compared(args: str, remedies: list[str]) -> None:
+    assert _sglang(args) == remedies
+
+
+_OF_VLLM = "vllm/vllm-openai:v0.11.0"
+_OF_TGI = "ghcr.io/huggingface/text-generation-inference:3.0.1"
+
+
+@pytest.mark.parametrize(
+    ("image", "args", "remedies"),
+    [
+        (
+            "vllm/vllm-openai:v0.11.0",
+            "--model, bartowski/Qwen2.5-7B-Instruct-GGUF",
+            ["name the file, or the repository with safetensors"],
+        ),
+        (_OF_VLLM, "--model, mlx-community/Qwen3-8B-4bit", ["name the repository of the maker of the model"]),
+        (_OF_VLLM, "--model, mlx-community/Qwen3-8B-bf16", []),
+        ("vllm/vllm-openai:v0.14.0", "--model, 'unsloth/Qwen3-8B-GGUF:Q4_K_M'", []),
+        (_OF_TGI, "--model-id, a/b-GGUF", ["name the repository with safetensors"]),
+        (_OF_TGI, "--model-id, a/b, --quantize, bnb", ["use bitsandbytes"]),
+    ],
+)  # fmt: skip
+def test_a_repository_in_the_form_of_another_server_is_found(image: str, args: str, remedies: list[str]) -> None:
+    assert _of_program(image, args) == remedies
+
+
+def _of_pod(text: str, kind: str = "Deployment") -> list[str]:
+    container: _Json = {"name": "c", **yaml.safe_load(f"{{{text}}}")}
+    key = {"Deployment": "apps/v1", "Pod": "v1"}[kind]
+    template: _Json = {"spec": {"containers": [container]}}
+    value: _Json = {
+        "apiVersion": key,
+        "kind": kind,
+        **(template if kind == "Pod" else {"spec": {"template": template}}),
+    }
+    group = "apps" if kind == "Deployment" else ""
+    found = [
+        *refused_values.wrong_pods(value, value_forms.pod_specs(value)),
+        *refused_values.wrong_values(value, (group, kind)),
+    ]
+    return [each.remedy for each in found]
+
+
+_READ_ONLY = "image: 'vllm/vllm-openai:v0.11.0', securityContext: {readOnlyRootFilesystem: true}"
+_KEYED = "image: 'vllm/vllm-openai:v0.11.0', args: [--api-key, x], readinessProbe: {httpGet: {port: 8000, %s}}"
+_WORKER = "command: [sh, -c, 'ray start --address=$HEAD:6379 --block'], readinessProbe: {%s}"
+
+
+@pytest.mark.parametrize(
+    ("text", "remedies"),
+    [
+        ("image: 'vllm/vllm-openai:0.11.0'", ["write v before the number of the tag"]),
+        ("image: 'vllm/vllm-openai:v0.11.0'", []),
+        ("image: 'registry.corp/vllm/vllm-openai:0.11.0'", []),
+        ("image: 'ollama/ollama:v0.9.0'", ["remove the v"]),
+        ("image: 'nvcr.io/nvidia/tritonserver:24.05'", ["write for example nvcr.io/nvidia/tritonserver:24.05-py3"]),
+        ("image: 'nvcr.io/nvidia/tritonserver:24.05-py3'", []),
+        ("image: x, command: [--model, a/b]", ["write them as args"]),
+        ("image: x, command: [serve, --model, a/b]", []),
+        (_READ_ONLY, ["mount an emptyDir at /tmp, and others where it keeps caches"]),
+        (f"{_READ_ONLY}, volumeMounts: [{{name: t, mountPath: /tmp}}]", []),
+        (f"{_READ_ONLY}, env: [{{name: TMPDIR, value: /scratch}}]", []),
+        (_KEYED % "path: /v1/models", ["ask /health, which needs no key"]),
+        (_KEYED % "path: /health", []),
+        (_KEYED % "path: /v1/models, httpHeaders: [{name: Authorization, value: Bearer x}]", []),
+        ("command: [sh, -c, 'ray start --head --port=6379']", ["add --block to ray start"]),
+        ("command: [sh, -c, 'ray start --head --port=6379 --block']", []),
+        ("command: [sh, -c, 'ray start --head && vllm serve a/b -tp 16']", []),
+        (_WORKER % "httpGet: {path: /health, port: 8000}", ["remove the probe, or let it run ray status"]),
+        (_WORKER % "exec: {command: [ray, status]}", []),
+        (_WORKER % "httpGet: {path: /api/local_raylet_healthz, port: 52365}", []),
+    ],
+)  # fmt: skip
+def test_a_pod_that_its_server_cannot_use_is_found(text: str, remedies: list[str]) -> None:
+    assert _of_pod(text) == remedies
+
+
+def _of_object(version: str, text: str) -> list[str]:
+    group, _, kind = version.rpartition(" ")
+    value = {"apiVersion": group, "kind": kind, **yaml.safe_load(text)}
+    return [each.remedy for each in refused_values.wrong_values(value, (group.rpartition("/")[0], kind))]
+
+
+_KNATIVE = "serving.knative.dev/v1 Service"
+_LLM = "serving.kserve.io/v1alpha2 LLMInferenceService"
+_ANNOTATED = "{spec: {template: {metadata: {annotations: {%s}}}}}"
+_GRAPH = "{spec: {services: {F: {componentType: frontend, dynamoNamespace: one}, W: {dynamoNamespace: %s}}}}"
+_LOGIN = '{metadata: {name: n}, stringData: {.dockerconfigjson: \'{"auths": {"nvcr.io": {"username": "%s"}}}\'}}'
+_NAMED = (
+    "{spec: {template: {metadata: {labels: {model.aibrix.ai/name: qwen}}, "
+    "spec: {containers: [{args: [--served-model-name=%s]}]}}}}"
+)
+
+
+def _ray(accelerator: str, selector: str) -> str:
+    config = {"applications": [{"args": {"llm_configs": [{"accelerator_type": accelerator}]}}]}
+    group = {"template": {"spec": {"containers": [{}], **yaml.safe_load(selector)}}}
+    spec = {"serveConfigV2": yaml.safe_dump(config), "rayClusterConfig": {"workerGroupSpecs": [group]}}
+    return yaml.safe_dump({"spec": spec})
+
+
+@pytest.mark.parametrize(
+    ("version", "text", "remedies"),
+    [
+        (
+            _KNATIVE,
+            "{metadata: {annotations: {autoscaling.knative.dev/min-scale: '1'}}}",
+            ["write it in spec.template.metadata.annotations"],
+        ),
+        (
+            _KNATIVE,
+            _ANNOTATED % "autoscaling.knative.dev/initial-scale: '0'",
+            ["write at least 1, or allow it in config-autoscaler"],
+        ),
+        (_KNATIVE, _ANNOTATED % "autoscaling.knative.dev/initial-scale: '2'", []),
+        (
+            _KNATIVE,
+            _ANNOTATED % "autoscaling.knative.dev/metric: cpu",
+            ["add autoscaling.knative.dev/class: hpa.autoscaling.knative.dev, or scale by concurrency or rps"],
+        ),
+        (_KNATIVE, _ANNOTATED % "autoscaling.knative.dev/metric: concurrency", []),
+        (_LLM, "{spec: {parallelism: {data: 8}}}", ["set dataLocal to the ranks of one pod"]),
+        (_LLM, "{spec: {prefill: {parallelism: {dataLocal: 8}}}}", ["set data to the ranks of all pods"]),
+        (_LLM, "{spec: {parallelism: {data: 8, dataLocal: 4, pipeline: 2}}}", ["keep pipeline, or data and dataLocal"]),
+        (_LLM, "{spec: {parallelism: {data: 8, dataLocal: 4}, worker: {}}}", []),
+        (_LLM, "{spec: {worker: {}}}", ["set parallelism.pipeline, or parallelism.data and dataLocal"]),
+        (_LLM, "{spec: {replicas: 1, scaling: {maxReplicas: 2, keda: {}}}}", ["remove replicas"]),
+        (_LLM, "{spec: {scaling: {minReplicas: 3, maxReplicas: 2, keda: {}}}}", ["raise maxReplicas"]),
+        (_LLM, "{spec: {scaling: {maxReplicas: 2}}}", ["add wva or keda"]),
+        (
+            "nvidia.com/v1alpha1 DynamoGraphDeployment",
+            _GRAPH % "two",
+            ["write one dynamoNamespace for all services, or leave it out"],
+        ),
+        ("nvidia.com/v1alpha1 DynamoGraphDeployment", _GRAPH % "one", []),
+        ("v1 Secret", _LOGIN % "oauthtoken", ["write $oauthtoken as username, and the API key as password"]),
+        ("v1 Secret", _LOGIN % "$oauthtoken", []),
+        ("apps/v1 Deployment", _NAMED % "qwen-coder", ["write the same name in both"]),
+        ("apps/v1 Deployment", _NAMED % "qwen", []),
+        (
+            "ray.io/v1 RayService",
+            _ray("A10G", "{nodeSelector: {cloud.google.com/gke-accelerator: nvidia-l4}}"),
+            ["write the accelerator_type of these GPUs"],
+        ),
+        ("ray.io/v1 RayService", _ray("L4", "{nodeSelector: {cloud.google.com/gke-accelerator: nvidia-l4}}"), []),
+        ("ray.io/v1 RayService", _ray("A10G", "{}"), []),
+    ],
+)
+def test_an_object_that_its_controller_refuses_is_found(version: str, text: str, remedies: list[str]) -> None:
+    assert _of_object(version, text) == remedies
+
+
+def _objects(text: str) -> list[_Json]:
+    return [each for each in yaml.safe_load_all(text) if each]
+
+
+def _beside(text: str) -> list[str]:
+    """The remedies about the first of some objects beside the others."""
+    values = _objects(text)
+    first = values[0]
+    key = (first["apiVersion"].rpartition("/")[0], first["kind"])
+    return [each.remedy for each in refused_values.beside_others(first, key, Objects(values))]
+
+
+_FORMAT = """
+{apiVersion: serving.kserve.io/v1beta1, kind: InferenceService, metadata: {name: a}, spec: {predictor: {model:
+  {runtime: r, modelFormat: {name: %s}}}}}
+---
+{apiVersion: serving.kserve.io/v1alpha1, kind: ServingRuntime, metadata: {name: r}, spec: {supportedModelFormats:
+  [{name: vLLM}]}}
+---
+{apiVersion: serving.kserve.io/v1alpha1, kind: ServingRuntime, metadata: {name: other}, spec: {supportedModelFormats:
+  [{name: x}]}}
+"""
+_MODELCAR = """
+{apiVersion: serving.kserve.io/v1beta1, kind: InferenceService, metadata: {name: a}, spec: {predictor:
+  {model: {storageUri: '%s'}}}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: inferenceservice-config}, data: {storageInitializer:
+  '{"enableModelcar": false}'}}
+"""
+_ROUTE = """
+{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: a, namespace: llm}, spec: {parentRefs:
+  [{name: g, namespace: %s}]}}
+---
+{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: g, namespace: %s}, spec: {listeners: [{%s}]}}
+"""
+_ACROSS = """
+{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: a, namespace: front}, spec: {rules:
+  [{backendRefs: [{group: inference.networking.k8s.io, kind: InferencePool, name: p, namespace: llm}]}]}}
+---
+{apiVersion: inference.networking.k8s.io/v1, kind: InferencePool, metadata: {name: p, namespace: llm}}
+"""
+_GRANT = (
+    "--- {apiVersion: gateway.networking.k8s.io/v1beta1, kind: ReferenceGrant, metadata: {name: g, namespace: llm}}"
+)
+_ISTIO = """
+{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: g}, spec: {gatewayClassName: istio}}
+---
+{apiVersion: inference.networking.k8s.io/v1, kind: InferencePool, metadata: {name: p}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: epp}, spec: {template: {spec: {containers:
+  [{args: [--pool-name, p%s]}]}}}}
+"""
+_RULE = "--- {apiVersion: networking.istio.io/v1, kind: DestinationRule, metadata: {name: epp}}"
+_PICKER = """
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: epp}, spec: {template: {spec: {containers: [{args: [%s]}]}}}}
+---
+{apiVersion: inference.networking.k8s.io/v1, kind: InferencePool, metadata: {name: p}}
+"""
+_OPEN = "set allowedRoutes.namespaces.from of a listener to All or Selector, or move the route"
+
+
+@pytest.mark.parametrize(
+    ("text", "remedies"),
+    [
+        (_FORMAT % "vllm", ["write a format of supportedModelFormats of the runtime, in the same letters"]),
+        (_FORMAT % "vLLM", []),
+        (_MODELCAR % "oci://quay.io/a/b:1", ["set enableModelcar to true"]),
+        (_MODELCAR % "hf://a/b", []),
+        (_ROUTE % ("infra", "infra", "name: h"), [_OPEN]),
+        (_ROUTE % ("infra", "infra", "allowedRoutes: {namespaces: {from: All}}"), []),
+        (_ROUTE % ("llm", "llm", "name: h"), []),
+        (_ACROSS, ["add a ReferenceGrant in the namespace of the pool, or move the route"]),
+        (_ACROSS + _GRANT, []),
+        (
+            _ISTIO % "",
+            ["add a DestinationRule for the Service of the picker with tls.mode SIMPLE and insecureSkipVerify true"],
+        ),
+        (_ISTIO % "" + _RULE, []),
+        (_ISTIO % ", --secure-serving=false", []),
+        (_PICKER % "--pool-name, other", ["write the name of the pool as --pool-name"]),
+        (_PICKER % "--pool-name=p", []),
+        (_PICKER % "--pool-name=$(POOL)", []),
+        (
+            _PICKER % "--pool-name=p, --pool-group=inference.networking.x-k8s.io",
+            ["write --pool-group inference.networking.k8s.io"],
+        ),
+    ],
+)
+def test_an_object_that_another_one_contradicts_is_found(text: str, remedies: list[str]) -> None:
+    assert _beside(text) == remedies
+
+
+_SERVERS = """
+{apiVersion: inference.networking.k8s.io/v1, kind: InferencePool, metadata: {name: p, namespace: llm}, spec: {selector:
+  {matchLabels: {%s}}, targetPorts: [{number: 8000}]}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: llm}, spec: {template:
+  {metadata: {labels: {app: qwen}}, spec: {containers: [{image: 'vllm/vllm-openai:v0.11.0', args: [--model=a/b]}]}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("labels", "found"), [("app: llama", 1), ("app: qwen", 0), ("model: llama", 0), ("app: '{{ name }}'", 0)]
+)
+def test_a_pool_that_selects_no_server_of_the_files_has_no_endpoints(labels: str, found: int) -> None:
+    values = _objects(_SERVERS % labels)
+    wrong = refused_values.endpoints_of_pool(values[0], "llm", Objects(values))
+
+    assert len([each for each in wrong if "has no endpoints" in each.text]) == found
+
+
+@pytest.mark.parametrize("damaged", [None, 7, "text", [], [None], {"a": None}, {"name": 10**400}])
+def test_damaged_values_are_taken(damaged: paths.Json) -> None:
+    for text in (
+        _FORMAT % "a",
+        _MODELCAR % "a",
+        _ROUTE % ("a", "b", ""),
+        _ISTIO % "",
+        _PICKER % "x",
+        _SERVERS % "a: b",
+    ):
+        for index, value in enumerate(values := _objects(text)):
+            for broken in ({**value, "spec": damaged}, {**value, "metadata": damaged}):
+                others = Objects([*values[:index], broken, *values[index + 1 :]])
+                key = (value["apiVersion"].rpartition("/")[0], value["kind"])
+                assert list(refused_values.beside_others(broken, key, others)) is not None
+                assert list(refused_values.endpoints_of_pool(broken, "llm", others)) is not None
