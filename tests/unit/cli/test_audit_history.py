@@ -19,7 +19,7 @@ EARLIER, NOW = (audits.audit(taken=at, findings=(audits.finding(),)) for at in (
 
 @inputs.command("audit", formats="")
 @click.pass_context
-def _command(context: click.Context, *, comparison: Comparison, **_: object) -> None:
+def _command(context: click.Context, /, *, comparison: Comparison, **_: object) -> None:
     context.obj.append(comparison)
 
 

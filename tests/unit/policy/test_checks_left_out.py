@@ -14,7 +14,7 @@ import generated_examples
 import opa_server
 from unit.policy.mutation import generated
 from usher import model, paths
-from usher.config import models
+from usher.config import models, selection
 from usher.policy import decision
 from usher.policy.checks import catalogue
 from usher.policy.decision import Request
@@ -28,7 +28,7 @@ pytestmark = opa_server.needs_opa
 ENTRIES: Final = catalogue.load().catalogue
 
 ROLES: Final = list(model.Role)
-PLACES: Final = ["admission", "check", "audit"]
+PLACES: Final[list[selection.Place]] = ["admission", "check", "audit"]
 NAMESPACES: Final = ["research", "other"]
 
 WORDS: Final = ["*", "USH101", "resources", "isolation", "gpu-toleration-present", "placement", "queueing"]
@@ -96,8 +96,8 @@ def test_every_check_can_be_left_out_alone_and_be_the_only_one(engine: WasmEngin
             alone: Any = engine.evaluate(Entrypoint.FINDINGS, document, others)
 
             assert key in found_by(every)
-            assert sorted_of(without) == sorted_of(every, lambda name, key=key: name != key)
-            assert sorted_of(alone) == sorted_of(every, lambda name, key=key: name == key)
+            assert sorted_of(without) == sorted_of(every, key.__ne__)
+            assert sorted_of(alone) == sorted_of(every, key.__eq__)
 
 
 @settings(max_examples=generated_examples.up_to(200), deadline=None)
