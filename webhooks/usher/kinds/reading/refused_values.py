@@ -19,6 +19,7 @@ from usher.kinds.reading.value_forms import (
     at,
     is_placeholder,
     labelled_pods,
+    pod_specs,
     texts_at,
     texts_with_paths,
     values_at,
@@ -180,7 +181,10 @@ _LONGEST: Final = 4096
 
 
 class _Beside(NamedTuple):
-    """A row of `beside` in known_keys.yaml: what an object says, and what another one of the files has or lacks."""
+    """A row of `beside` in known_keys.yaml: what an object says, and what another one of the files has or lacks.
+
+    The kind `pods` is each pod template of any kind, which its rows see as a Pod.
+    """
 
     kinds: Sequence[str]
     at: str
@@ -255,7 +259,7 @@ def _of_row(row: _Beside, value: paths.Object, objects: Objects) -> Found:
         for group, _, kind in (each.partition(" ") for each in row.others):
             named_other = objects.known(group, kind).get(word)
             possible = partial(_possible, row, objects.known(group, kind))
-            for other in objects.once(f"{kind} that {row.text}", possible) if row.any else filter(None, [named_other]):
+            for other in objects.once(f"{kind} of row {id(row)}", possible) if row.any else filter(None, [named_other]):
                 home = paths.text(paths.metadata(other).get("namespace"))
                 elsewhere = bool(home and namespace) and home != namespace and not row.anywhere
                 if elsewhere or not _fits(row, other, word):
@@ -268,11 +272,28 @@ def _of_row(row: _Beside, value: paths.Object, objects: Objects) -> Found:
 
 def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
     """Values that another object of the files contradicts, by the rows `beside` of known_keys.yaml."""
-    for row in _beside_rows().get(" ".join(key), ()):
-        if meets(value, row.only) and not meets_any(value, row.unless):
-            yield from _of_row(row, value, objects)
+    yield from _of_rows(_beside_rows().get(" ".join(key), ()), value, objects)
+    rows = [
+        row
+        for row in _beside_rows().get("pods", ())
+        if any(objects.known(group, kind) for group, _, kind in (each.partition(" ") for each in row.others))
+    ]
+    namespace = paths.metadata(value).get("namespace")
+    for _, path, _ in pod_specs(value) if rows else ():
+        if path.endswith("/spec"):
+            above = path.removesuffix("/spec")
+            pod = paths.mapping(paths.resolve(value, above))
+            made = {**pod, "metadata": {**paths.metadata(pod), "namespace": namespace}}
+            for found in _of_rows(rows, made, objects):
+                yield replace(found, path=above + found.path)
     if key == (_GATEWAYS, "HTTPRoute"):
         yield from _routes_without_time(value, objects)
+
+
+def _of_rows(rows: Sequence[_Beside], value: paths.Object, objects: Objects) -> Found:
+    for row in rows:
+        if meets(value, row.only) and not meets_any(value, row.unless):
+            yield from _of_row(row, value, objects)
 
 
 _GATEWAYS: Final = "gateway.networking.k8s.io"
