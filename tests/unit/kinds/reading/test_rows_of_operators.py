@@ -1,4 +1,4 @@
-"""What operators of devices, clouds and drivers of storage refuse or leave out, by rows of `known_keys.yaml`."""
+"""Rows of `known_keys.yaml` about operators of devices, clouds, drivers of GPUs and drivers of storage."""
 
 import pytest
 import yaml
@@ -342,7 +342,7 @@ def test_talos_admits_agents_of_devices_in_a_privileged_namespace(
         ("", "storageClassName: fast", 0),
     ],
 )
-def test_a_claim_of_a_volume_without_a_class_says_that_it_has_none(claim: str, volume: str, count: int) -> None:
+def test_a_claim_of_a_volume_without_a_class_says_that_it_has_no_class(claim: str, volume: str, count: int) -> None:
     objects = (
         _object("v1", "PersistentVolumeClaim", f"{claim}volumeName: v", "name: c, namespace: a"),
         _object("v1", "PersistentVolume", volume, "name: v"),

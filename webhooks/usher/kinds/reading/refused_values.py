@@ -83,6 +83,30 @@ def wrong_values(value: paths.Object, key: tuple[str, str]) -> Iterator[model.Un
                 text = f"{found.text} (configuration {each.key})"
                 yield replace(found, path=paths.join("/data", each.key), text=text)
         yield from _unknown_plugins(value)
+        yield from _ignored_by_plugin(value)
+
+
+_IGNORED: Final = (
+    ("sharing.{timeSlicing,mps}.resources[].devices", "^all$", "so all GPUs of the node are shared"),
+    ("sharing.{timeSlicing,mps}.resources[].rename", r"\.shared$", "so only renameByDefault changes the name"),
+    ("resources.{gpus,mig}[].name", r"^nvidia\.com/(gpu|mig-.+)$", "so the GPUs keep their usual names"),
+)
+"""Fields of the device plugin that it does not read yet: their place, values that change nothing, and the effect."""
+
+
+def _ignored_by_plugin(config_map: paths.Object) -> Found:
+    """Fields of a configuration that NVIDIA's device plugin ignores (DisableResourceNamingInConfig)."""
+    for each in known_keys.configurations(config_map.get("data")):
+        for place, usual, effect in _IGNORED if each.reader == "the device plugin" else ():
+            for where, given in at(each.value, place):
+                texts = given if isinstance(given, list) else [given]
+                if not all(re.search(usual, str(text)) for text in texts):
+                    text = (
+                        f"sets {paths.readable(where)} in the configuration {each.key}, which the device plugin ignores"
+                    )
+                    remedy = "remove it; DRA shares or names single GPUs"
+                    yield misread(paths.join("/data", each.key), f"{text}, {effect}", remedy, "controller")
+                    break
 
 
 _OF_PICKERS: Final = "schedulingProfiles[].plugins[].pluginRef saturationDetector.pluginRef"
@@ -288,6 +312,27 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
                 yield replace(found, path=above + found.path)
     if key == (_GATEWAYS, "HTTPRoute"):
         yield from _routes_without_time(value, objects)
+    if key[0] == _CONSTRAINTS:
+        yield from _constraint_without_template(key[1], objects)
+
+
+_CONSTRAINTS: Final = "constraints.gatekeeper.sh"
+
+
+def _constraint_without_template(kind: str, objects: Objects) -> Found:
+    """A constraint of Gatekeeper whose kind no template makes; the API server does not know it and refuses it."""
+    templates = objects.known("templates.gatekeeper.sh", "ConstraintTemplate").values()
+    made = [text for each in templates for text in texts_at(each, "spec.crd.spec.names.kind")]
+    defined = [
+        each for each in objects.known("apiextensions.k8s.io", "CustomResourceDefinition") if _CONSTRAINTS in each
+    ]
+    if kind in made or f"{kind.lower()}.{_CONSTRAINTS}" in defined:
+        return
+    like = difflib.get_close_matches(kind[:80].lower(), [each.lower() for each in made], n=1, cutoff=_ALIKE)
+    if like or defined:
+        remedy = next((f"did you mean {each}?" for each in made if each.lower() in like), "add its ConstraintTemplate")
+        text = f"is a constraint of the kind {kind[:80]}, which no known ConstraintTemplate makes, so it has no effect"
+        yield misread("/kind", text, remedy, "controller")
 
 
 def _of_rows(rows: Sequence[_Beside], value: paths.Object, objects: Objects) -> Found:
