@@ -157,8 +157,6 @@ def _unread_by_controllers(
     yield from started_programs.needs_of_programs(key, value, specs)
     if key == ("apps", "DaemonSet"):
         yield from device_stack.agents_without_folder(value)
-    if key == ("", "ConfigMap"):
-        yield from device_stack.ignored_by_plugin(value)
 
 
 def has_fields(value: paths.Object, *, beside: Lookup = NO_OBJECTS, facts: Definitions | None = None) -> bool:

@@ -392,8 +392,9 @@ def test_the_chart_of_the_device_plugin_needs_the_name_of_a_configuration(chart:
 @pytest.mark.parametrize(
     ("limits", "command", "count"),
     [
-        ("nvidia.com/mig-1g.20gb: 3", "", 1),
-        ("nvidia.com/mig-1g.20gb: 1", "", 0),
+        ("nvidia.com/mig-1g.20gb: 3", "command: [python, a.py], ", 1),
+        ("nvidia.com/mig-1g.20gb: 1", "command: [python, a.py], ", 0),
+        ("nvidia.com/mig-1g.20gb: 3", "", 0),
         ("nvidia.com/mig-1g.20gb: 3", "command: [torchrun], ", 0),
         ("nvidia.com/gpu: 3", "", 0),
     ],

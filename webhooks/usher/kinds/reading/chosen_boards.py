@@ -435,8 +435,8 @@ def _of_network_driver(value: paths.Object, objects: Objects) -> Found:
 
 
 def _of_policy(value: paths.Object, objects: Objects) -> Found:
-    """A device plugin beside that of GKE, one kind of slices where a node has several, containerd where it is not, and
-    claims without CDI, by which NVIDIA's driver of claims gives devices (dra-driver-nvidia-gpu#426).
+    """A device plugin beside that of GKE, one kind of slices where a node has several, and claims without CDI, by which
+    NVIDIA's driver of claims gives devices (dra-driver-nvidia-gpu#426).
     """
     nodes = {name: known_keys.part_at(each, "/metadata/labels") for name, each in nodes_of(objects).items()}
     plugin = known_keys.part_at(value, "/spec/devicePlugin").get("enabled", True)
@@ -450,13 +450,6 @@ def _of_policy(value: paths.Object, objects: Objects) -> Found:
     yield from _of_kernel_modules("/spec/driver", known_keys.part_at(value, "/spec/driver"), {}, objects)
     yield from _of_network_driver(value, objects)
     yield from _of_default_configuration(value, nodes.values())
-    rancher = sorted(name for name, labels in nodes.items() if labels.get(_TYPE_LABELS[0]) in ("k3s", "rke2"))
-    toolkit = known_keys.part_at(value, "/spec/toolkit")
-    named = {"CONTAINERD_SOCKET", "RUNTIME_SOCKET"}.intersection(places.texts_at(toolkit, "env[].name"))
-    if rancher and toolkit.get("enabled") is not False and not named:
-        text = f"does not name the socket of containerd on {rancher[0]}, where k3s or RKE2 has it in /run/k3s"
-        remedy = "add CONTAINERD_SOCKET with the value /run/k3s/containerd/containerd.sock to toolkit.env"
-        yield misread("/spec/toolkit", text, remedy, "controller")
     if known_keys.part_at(value, "/spec/cdi").get("enabled") is False:
         kinds = ("ResourceClaim", "ResourceClaimTemplate")
         asked = (places.texts_at(each, _CLASSES) for _, each in objects.all() if each.get("kind") in kinds)

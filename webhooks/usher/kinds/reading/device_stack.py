@@ -235,40 +235,24 @@ def _configures_plugin(config_map: paths.Object) -> bool:
     return any(each.reader == "the device plugin" for each in known_keys.configurations(config_map.get("data")))
 
 
-_IGNORED: Final = (
-    ("sharing.{timeSlicing,mps}.resources[].devices", "^all$", "so all GPUs of the node are shared"),
-    ("sharing.{timeSlicing,mps}.resources[].rename", r"\.shared$", "so only renameByDefault changes the name"),
-    ("resources.{gpus,mig}[].name", r"^nvidia\.com/(gpu|mig-.+)$", "so the GPUs keep their usual names"),
+_MEASURES: Final = (
+    (r"dcgm-exporter|gpu-feature-discovery", r"^nvidia\.com/"),
+    (r"amd.*device-metrics-exporter", r"^amd\.com/"),
+    (r"neuron-monitor", r"^aws\.amazon\.com/neuron"),
 )
-"""Fields of the device plugin that it does not read yet: their place, values that change nothing, and the effect."""
-
-
-def ignored_by_plugin(config_map: paths.Object) -> Found:
-    """Fields of a configuration that NVIDIA's device plugin ignores (DisableResourceNamingInConfig)."""
-    for each in known_keys.configurations(config_map.get("data")):
-        for place, usual, effect in _IGNORED if each.reader == "the device plugin" else ():
-            for where, given in places.at(each.value, place):
-                texts = given if isinstance(given, list) else [given]
-                if not all(re.search(usual, str(text)) for text in texts):
-                    text = (
-                        f"sets {paths.readable(where)} in the configuration {each.key}, which the device plugin ignores"
-                    )
-                    remedy = "remove it; DRA shares or names single GPUs"
-                    yield misread(paths.join("/data", each.key), f"{text}, {effect}", remedy, "controller")
-                    break
+"""Images of agents that nodes with devices have beside a plugin, and the resources of these nodes."""
 
 
 def _of_agent(value: paths.Object, objects: Objects) -> Found:
-    """A device plugin that does not tolerate a taint of nodes in the files, and an exporter that knows no shares."""
+    """A device plugin or an exporter that does not tolerate a taint of its nodes in the files."""
     spec = known_keys.part_at(value, "/spec/template/spec")
     images = " ".join(places.texts_at(spec, "containers[].image"))
-    unaware = "dcgm-exporter" in images and not re.search(r"virtual.gpus", str(spec), re.IGNORECASE)
-    if unaware and objects.once("shares of GPUs", lambda: any(map(_shares, objects.all()))):
-        message = "runs dcgm-exporter without KUBERNETES_VIRTUAL_GPUS, so it names no pods of shared GPUs"
-        remedy = "set KUBERNETES_VIRTUAL_GPUS to true (dcgm-exporter 4.0 or later)"
-        yield misread("/spec/template/spec/containers/0", message, remedy, "agent")
     if re.search(_BEFORE_DEVICES, images):
         yield from _kept_off(spec, "", "/spec/template/spec/tolerations", objects, "agent")
+        return
+    for image, offered in _MEASURES:
+        if re.search(image, images):
+            yield from _kept_off(spec, offered, "/spec/template/spec/tolerations", objects, "agent")
 
 
 class _Operator(NamedTuple):
@@ -315,23 +299,41 @@ def _kept_off(spec: Mapping[str, Any], board: str, path: str, objects: Objects, 
     """The first taint of nodes without devices that an agent, whose devices these are, does not tolerate.
 
     Args:
-        spec: the `tolerations` and the `nodeSelector` of the agent.
-        board: a pattern of a label that these nodes have; empty where the selector says it.
+        spec: the `tolerations`, the `nodeSelector` and the `affinity` of the agent.
+        board: a pattern of a label that these nodes have, or for an agent of the devices that they offer already;
+            empty where the selector says it.
         path: where to add a toleration.
     """
+    measures = topic == "agent" and bool(board)
     tolerations = [each for each in places.values_at(spec, "tolerations[]") if isinstance(each, dict)]
-    selector = paths.mapping(spec.get("nodeSelector"))
-    for taints, nodes in objects.once("tainted nodes without devices", lambda: _tainted(objects)).items():
+    effect = "it does not run there" if measures else "the node offers no device"
+    for taints, nodes in objects.once(f"tainted nodes {measures}", lambda: _tainted(objects, measures)).items():
         taint = next(iter(placement.untolerated(tolerations, taints)), None)
         if taint is None:
             continue
         for name, labels in nodes:
-            if selector.items() <= labels.items() and (not board or any(re.search(board, each) for each in labels)):
+            if _selects(spec, labels, taints) and (not board or any(re.search(board, each) for each in labels)):
                 keyed = taint.key in places.texts_at(spec, "tolerations[].key")
                 taint_text = f"{taint.key}={taint.value}" if keyed else taint.key
-                text = f"does not tolerate the taint {taint_text} of {name}, so the node offers no device"
+                text = f"does not tolerate the taint {taint_text} of {name}, so {effect}"
                 yield misread(path, text, f"add a toleration for {taint_text}", topic)
                 return
+
+
+_TERMS: Final = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[]"
+_DISCOVERED: Final = ("feature.node.kubernetes.io/", "nvidia.com/", "amd.com/", "gpu.intel.com/")
+"""Starts of labels that agents on the node set later."""
+
+
+def _selects(spec: Mapping[str, Any], labels: Mapping[str, Any], taints: Sequence[placement.NodeTaint]) -> bool:
+    """Whether an agent is for a node, once a node with devices has the labels of discoveries that it lacks now."""
+    known = [placement.parse_term(each) for each in places.values_at(spec, _TERMS) if isinstance(each, dict)]
+    terms = [each.on_labels for each in known if each is not None and not each.on_fields]
+    starts = _DISCOVERED if _HAS_DEVICES.search(" ".join([*labels, *(each.key for each in taints)])) else ()
+    now = [[one for one in each if one.key in labels or not one.key.startswith(starts)] for each in terms]
+    return paths.mapping(spec.get("nodeSelector")).items() <= labels.items() and (
+        not known or any(all(placement.labels_match(one, labels) for one in each) for each in now)
+    )
 
 
 _MOST_NODES: Final = 100
@@ -341,15 +343,19 @@ _APART: Final = 50
 _Tainted = dict[tuple[placement.NodeTaint, ...], list[tuple[str, Mapping[str, Any]]]]
 
 
-def _tainted(objects: Objects) -> _Tainted:
-    """The names and labels of nodes, and of NodePools for GPUs, that have taints and offer no device, by the taints."""
+def _tainted(objects: Objects, offering: bool) -> _Tainted:  # noqa: FBT001 - a part of the key of `once`
+    """The names and labels of nodes, and of NodePools for GPUs, that have taints and offer no device, by the taints.
+
+    Of those that offer devices, if these are asked for, the names of the devices count as labels too.
+    """
     found: _Tainted = {}
-    nodes = [(f"node {name}", node) for name, node in nodes_of(objects).items() if not _offers(node)]
-    for name, each in objects.known(*_NODE_POOL).items():
+    nodes = [(f"node {name}", node) for name, node in nodes_of(objects).items() if _offers(node) is offering]
+    for name, each in objects.known(*_NODE_POOL).items() if not offering else ():
         if any("gpu" in key for key in places.texts_at(each, "spec.template.spec.taints[].key")):
             nodes.append((f"NodePool {name}", dict(known_keys.part_at(each, "/spec/template"))))
     for name, node in nodes:
         labels = known_keys.part_at(node, "/metadata/labels")
+        labels = {**known_keys.part_at(node, "/status/allocatable"), **labels} if offering else labels
         passing = _PASSING if _HAS_DEVICES.search(" ".join(labels)) else (*_PASSING, "node-role.kubernetes.io/")
         taints = tuple(each for each in taints_of(node) if not each.key.startswith(passing))
         if taints and (len(found.get(taints, ())) if taints in found else len(found) + _APART) < _MOST_NODES:
@@ -369,12 +375,6 @@ def _offers(node: paths.Object) -> bool:
     status = known_keys.part_at(node, "/status")
     given = {**paths.mapping(status.get("allocatable")), **paths.mapping(status.get("capacity"))}
     return any(names.meaning_of(key) for key, amount in given.items() if amount not in ("0", 0))
-
-
-def _shares(found: tuple[str, paths.Object]) -> bool:
-    return found[1].get("kind") == "ConfigMap" and any(
-        known_keys.part_at(each.value, "/sharing") for each in known_keys.configurations(found[1].get("data"))
-    )
 
 
 _KAI_QUEUE: Final = ("scheduling.run.ai", "Queue")

@@ -1,9 +1,10 @@
 """Disks in the right zone, claims and machines: needs of pods that nodes or other pods do not meet."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from usher import model, paths
+from usher import errors, memo, model, paths, quantities
 from usher.kinds.reading import known_keys
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.value_forms import (
@@ -16,7 +17,7 @@ from usher.kinds.reading.value_forms import (
     texts_with_paths,
     values_at,
 )
-from usher.kinds.reading.values import Absence, Lookup, Objects, Reference
+from usher.kinds.reading.values import Absence, Lookup, Objects, Reference, claim_template_of_domain
 
 Found = Iterator[model.UnreadKey]
 _ASKED: Final = "containers[].resources.limits^"
@@ -30,6 +31,11 @@ def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[st
     Args:
         devices: the labels of the nodes that offer a device, by its name.
     """
+    if objects.names(*_DOMAINS):
+        yield from _channels_of_domains(value, objects)
+    if value.get("kind") == "PersistentVolumeClaim":
+        yield from _never_bound(value, objects)
+    yield from _of_pods_alone(value, objects)
     if devices:
         yield from _volumes_in_other_zones(value, devices, objects)
         yield from _disks_before_their_pods(value, devices, objects)
@@ -287,3 +293,124 @@ def _users_of_claims(spec: Mapping[str, Any], path: str) -> Iterator[tuple[str, 
                     (f"{place}/securityContext/runAsUser", claims[each], user) for each in used if claims.get(each)
                 )
                 break
+
+
+_DOMAINS: Final = ("resource.nvidia.com", "ComputeDomain")
+_CHANNELS: Final = "spec.channel.resourceClaimTemplate.name"
+
+
+def _channels_of_domains(value: paths.Object, objects: Objects) -> Found:
+    """Templates of channels that a ComputeDomain cannot make, and claims by them that get no channel.
+
+    Its controller makes the template in its own namespace (compute-domain-controller of dra-driver-nvidia-gpu).
+    """
+    name, namespace = paths.text(paths.metadata(value).get("name")), paths.text(paths.metadata(value).get("namespace"))
+    if value.get("kind") == _DOMAINS[1]:
+        for where, template in texts_with_paths(value, _CHANNELS):
+            others = [each for each in objects.of_kind(*_DOMAINS, namespace) if template in texts_at(each, _CHANNELS)]
+            other = next((each for each in map(_name, others) if each < name), "")
+            templates = objects.of_kind("resource.k8s.io", "ResourceClaimTemplate", namespace)
+            made = [each for each in templates if each != claim_template_of_domain(value)]
+            if other or template in map(_name, made):
+                who = f"ComputeDomain {other[:80]} makes too" if other else "these files have too"
+                text = f"makes the template {template[:80]}, which {who}, so its controller fails to make it"
+                remedy = "name another template" if other else "remove the template, because the controller makes it"
+                yield misread(where, text, remedy, "controller")
+        return
+    homes = objects.once("namespaces of channels", lambda: _homes_of_channels(objects))
+    for spec, path, _ in pod_specs(value):
+        used = texts_at(spec, "{containers,initContainers}[].resources.claims[].name")
+        for where, claim in at(spec, "resourceClaims[]", path):
+            named = paths.mapping(claim)
+            template, own = paths.text(named.get("resourceClaimTemplateName")), paths.text(named.get("name"))
+            known = homes.get(template, set())
+            if namespace and known and "" not in known and namespace not in known:
+                text = f"claims a channel by {template[:80]}, which a ComputeDomain makes in {min(known)[:80]}"
+                remedy = f"make a ComputeDomain in {namespace[:80]}"
+                yield misread(f"{where}/resourceClaimTemplateName", text, remedy, "controller")
+            elif known and own not in used:
+                text = f"claims a channel of NVLink between nodes as {own[:80]}, and no container uses it or gets it"
+                yield misread(where, text, "name the claim in resources.claims of the container", "controller")
+
+
+def _name(value: paths.Object) -> str:
+    return paths.text(paths.metadata(value).get("name"))
+
+
+def _homes_of_channels(objects: Objects) -> Mapping[str, set[str]]:
+    """The namespaces of the templates that ComputeDomains make; an empty one where the files do not say it."""
+    found = defaultdict[str, set[str]](set)
+    for namespace, each in objects.in_namespaces(*_DOMAINS):
+        for template in texts_at(each, _CHANNELS):
+            found[template].add(namespace)
+    return found
+
+
+def _never_bound(value: paths.Object, objects: Objects) -> Found:
+    """A claim of a certain volume that the controller of volumes does not bind to it.
+
+    Source: checkVolumeSatisfyClaim in pkg/controller/volume/persistentvolume of Kubernetes.
+    """
+    claim = known_keys.part_at(value, "/spec")
+    name = paths.text(claim.get("volumeName"))
+    volume = known_keys.part_at(objects.known("", "PersistentVolume").get(name, {}), "/spec")
+    if not volume:
+        return
+    mine, theirs = claim.get("storageClassName"), volume.get("storageClassName", "")
+    offered = texts_at(volume, "accessModes[]")
+    modes = [each for each in texts_at(claim, "accessModes[]") if each not in offered]
+    asked, has = _amount(values_at(claim, "resources.requests.storage")), _amount(values_at(volume, "capacity.storage"))
+    text, place, remedy = "", "", ""
+    if isinstance(mine, str) and mine != theirs and isinstance(theirs, str):
+        text = f"has the class {mine[:60]!r} and names the volume {name[:60]} of the class {theirs[:60]!r}"
+        place, remedy = "storageClassName", f"set storageClassName to {theirs[:60]!r}"
+    elif modes and offered:
+        text = f"wants {modes[0][:40]} of the volume {name[:60]}, which has {', '.join(offered)[:80]}"
+        place, remedy = "accessModes", "ask for a mode that the volume has"
+    elif asked is not None and has is not None and asked > has:
+        text = f"asks for more than the volume {name[:60]} has"
+        place, remedy = "resources/requests/storage", "ask for at most the capacity of the volume"
+    if text:
+        yield misread(f"/spec/{place}", f"{text}, so the two never bind", remedy, "controller")
+
+
+def _amount(written: Sequence[object]) -> int | None:
+    """The first quantity of these values in billionths; None if it is missing or no quantity."""
+    try:
+        return quantities.parse(written[0]).nanos if written else None
+    except errors.QuantityError:
+        return None
+
+
+_KEPT_IN_STEP: Final = memo.pattern(r"reflect|replicat|kubed|emberstack|syncer")
+"""Words of annotations of Secrets that a controller copies to other namespaces."""
+
+
+def _of_pods_alone(value: paths.Object, objects: Objects) -> Found:
+    """Scratch volumes above the limits of their pod, and pull secrets that only other namespaces have.
+
+    The kubelet compares all that a pod writes on the disk of its node with the sum of the limits of ephemeral-storage
+    of its containers (podEphemeralStorageLimitEviction in pkg/kubelet/eviction of Kubernetes).
+    """
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    for spec, path, _ in pod_specs(value):
+        limits = [_amount([each]) for each in values_at(spec, "containers[].resources.limits.ephemeral-storage")]
+        known = [each for each in limits if each is not None]
+        for where, scratch in at(spec, "volumes[].emptyDir", path) if known and len(known) == len(limits) else ():
+            size = _amount(values_at(scratch, "sizeLimit"))
+            if size is not None and size > sum(known) and paths.mapping(scratch).get("medium", "") == "":
+                text = "lets a volume grow to "
+                text += f"{str(scratch['sizeLimit'])[:20]}, above the limits of ephemeral-storage of its containers, "
+                text += "and the kubelet ends the pod when the volume and its logs together exceed them"
+                remedy = "raise the limit of ephemeral-storage above sizeLimit, or leave the limit out"
+                yield misread(f"{where}/sizeLimit", text, remedy, "controller")
+        for where, name in texts_with_paths(spec, "imagePullSecrets[].name", path):
+            homes = objects.namespaces("", "Secret", name) if namespace else ()
+            if not homes or "" in homes or namespace in homes:
+                continue
+            found = objects.find(Reference(group="", kind="Secret", name=name, namespace=homes[0]))
+            copied = not isinstance(found, Absence) and _KEPT_IN_STEP.search(str(paths.metadata(found)))
+            if not copied:
+                text = f"names the Secret {name[:80]} in imagePullSecrets, which these files have in {homes[0][:80]}"
+                remedy = f"make it in {namespace[:80]} too"
+                yield misread(where, f"{text}, and a kubelet reads those of the pod's namespace", remedy, "controller")

@@ -1,5 +1,6 @@
 """Ports, networks and names of pods: what pods do not get beside each other, and beside other objects."""
 
+import difflib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -17,6 +18,7 @@ Found = Iterator[model.UnreadKey]
 def beside_others(value: paths.Object, objects: Objects) -> Found:
     """Networks, names and ports of nodes that the pods of an object do not get."""
     yield from _networks_without_their_device(value, objects)
+    yield from _unknown_rdma(value, objects)
     yield from _names_of_no_service(value, objects)
     yield from _ports_of_two_objects(value, objects)
 
@@ -390,3 +392,42 @@ def _may_be_dns(rule: Any) -> bool:  # noqa: ANN401 - any JSON
         or len(listed) == 0
         or any(each.keys() != {"podSelector"} for each in map(paths.mapping, listed))
     )
+
+
+_FAST: Final = frozenset({"rdma", "openshift.io", "mellanox.com", "intel.com", "nvidia.com"})
+"""Prefixes of resources that device plugins of networks offer."""
+_OFFERED: Final = (
+    ("mellanox.com", "NicClusterPolicy", "spec.{rdmaSharedDevicePlugin,sriovDevicePlugin}.config.~.*[]"),
+    ("sriovnetwork.openshift.io", "SriovNetworkNodePolicy", "spec"),
+    ("mellanox.com", "HostDeviceNetwork", "spec"),
+)
+"""Kinds that say which resources device plugins of networks offer, and the places of their entries."""
+
+
+def _resources_of_networks(objects: Objects) -> Mapping[str, str]:
+    """The names of network devices without a prefix, each with the prefix that is written; empty for a usual one."""
+    texts = (text for each in objects.known("", "ConfigMap").values() for text in texts_at(each, "data.*"))
+    configured = (known_keys.parsed(text) for text in texts if "resourceName" in text)
+    entries = [each for one in configured for each in values_at(one, "{configList,resourceList}[]")]
+    for group, kind, place in _OFFERED:
+        entries += [each for value in objects.known(group, kind).values() for each in values_at(value, place)]
+    named = [each for each in map(paths.mapping, entries) if isinstance(each.get("resourceName"), str)]
+    return {paths.text(each["resourceName"]): paths.text(each.get("resourcePrefix")) for each in named}
+
+
+def _unknown_rdma(value: paths.Object, objects: Objects) -> Found:
+    """Names of network devices that are only like those which the device plugins of the files offer."""
+    offered = objects.once("devices of network plugins", lambda: _resources_of_networks(objects))
+    for spec, path, _ in pod_specs(value) if offered else ():
+        for where, asked in at(spec, "containers[].resources.limits^", path):
+            prefix, _, name = str(asked).rpartition("/")
+            if prefix not in _FAST or (prefix == "nvidia.com" and name.startswith(("gpu", "mig-", "vgpu", "pgpu"))):
+                continue
+            written = offered.get(name)
+            like = [] if written is not None else difflib.get_close_matches(name[:80], offered, n=1, cutoff=0.85)
+            if written and written != prefix:
+                text = f"asks for {asked[:80]}, and the device plugin of these files has {written[:60]}/{name[:60]}"
+                yield misread(where, text, f"write {written[:60]}/{name[:60]}", "controller")
+            elif like:
+                text = f"asks for {asked[:80]}, which no device plugin of these files offers"
+                yield misread(where, text, f"did you mean {offered[like[0]] or prefix}/{like[0][:60]}?", "controller")

@@ -10,15 +10,14 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from usher import memo, model, paths
-from usher.kinds.reading import counts, known_keys, started_programs
+from usher import model, paths
+from usher.kinds.reading import inference_routes, known_keys, started_programs
 from usher.kinds.reading.environment import misread, misread_variables
 from usher.kinds.reading.value_forms import (
     ADDED,
     PodSpec,
     at,
     is_placeholder,
-    labelled_pods,
     pod_specs,
     texts_at,
     texts_with_paths,
@@ -85,6 +84,30 @@ def wrong_values(value: paths.Object, key: tuple[str, str]) -> Iterator[model.Un
                 text = f"{found.text} (configuration {each.key})"
                 yield replace(found, path=paths.join("/data", each.key), text=text)
         yield from _unknown_plugins(value)
+        yield from _ignored_by_plugin(value)
+
+
+_IGNORED: Final = (
+    ("sharing.{timeSlicing,mps}.resources[].devices", "^all$", "so all GPUs of the node are shared"),
+    ("sharing.{timeSlicing,mps}.resources[].rename", r"\.shared$", "so only renameByDefault changes the name"),
+    ("resources.{gpus,mig}[].name", r"^nvidia\.com/(gpu|mig-.+)$", "so the GPUs keep their usual names"),
+)
+"""Fields of the device plugin that it does not read yet: their place, values that change nothing, and the effect."""
+
+
+def _ignored_by_plugin(config_map: paths.Object) -> Found:
+    """Fields of a configuration that NVIDIA's device plugin ignores (DisableResourceNamingInConfig)."""
+    for each in known_keys.configurations(config_map.get("data")):
+        for place, usual, effect in _IGNORED if each.reader == "the device plugin" else ():
+            for where, given in at(each.value, place):
+                texts = given if isinstance(given, list) else [given]
+                if not all(re.search(usual, str(text)) for text in texts):
+                    text = (
+                        f"sets {paths.readable(where)} in the configuration {each.key}, which the device plugin ignores"
+                    )
+                    remedy = "remove it; DRA shares or names single GPUs"
+                    yield misread(paths.join("/data", each.key), f"{text}, {effect}", remedy, "controller")
+                    break
 
 
 _OF_PICKERS: Final = "schedulingProfiles[].plugins[].pluginRef saturationDetector.pluginRef"
@@ -186,7 +209,10 @@ _LONGEST: Final = 4096
 
 
 class _Beside(NamedTuple):
-    """A row of `beside` in known_keys.yaml: what an object says, and what another one of the files has or lacks."""
+    """A row of `beside` in known_keys.yaml: what an object says, and what another one of the files has or lacks.
+
+    The kind `pods` is each pod template of any kind, which its rows see as a Pod.
+    """
 
     kinds: Sequence[str]
     at: str
@@ -291,7 +317,7 @@ def _of_word(row: _Beside, value: paths.Object, named: Any, word: str, objects: 
     for group, _, kind in (each.partition(" ") for each in row.others):
         possible = partial(_possible, row, objects.known(group, kind))
         candidates = (
-            objects.once(f"{kind} that {row.text}", possible)
+            objects.once(f"{kind} of row {id(row)}", possible)
             if row.any
             else filter(None, [_named(objects, group, kind, by, namespace)])
         )
@@ -305,79 +331,50 @@ def _of_word(row: _Beside, value: paths.Object, named: Any, word: str, objects: 
 
 def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
     """Values that another object of the files contradicts, by the rows `beside` of known_keys.yaml."""
-    for row in _beside_rows().get(" ".join(key), ()):
+    yield from _of_rows(_beside_rows().get(" ".join(key), ()), value, objects)
+    yield from _pods_beside_others(value, objects)
+    yield from inference_routes.beside_others(value, key, objects)
+    if key[0] == _CONSTRAINTS:
+        yield from _constraint_without_template(key[1], objects)
+
+
+def _of_rows(rows: Sequence[_Beside], value: paths.Object, objects: Objects) -> Found:
+    for row in rows:
         if meets(value, row.only) and not meets_any(value, row.unless):
             yield from _of_row(row, value, objects)
-    if key == (_GATEWAYS, "HTTPRoute"):
-        yield from _routes_without_time(value, objects)
-    if key == ("apps", "Deployment"):
-        yield from _picker_of_another_pool(value, objects)
-    yield from _pods_beside_others(value, objects)
 
 
 def _pods_beside_others(value: paths.Object, objects: Objects) -> Found:
     """The rows of the kind `pods`, which see a pod template of any kind as a Pod in the namespace of its object."""
-    rows = _beside_rows().get("pods", ())
+    rows = [
+        row
+        for row in _beside_rows().get("pods", ())
+        if any(objects.known(group, kind) for group, _, kind in (each.partition(" ") for each in row.others))
+    ]
     namespace = paths.metadata(value).get("namespace")
     for _, path, _ in pod_specs(value) if rows else ():
         above = path.removesuffix("/spec")
         template = paths.mapping(paths.resolve(value, above)) if path.endswith("/spec") else {}
         pod = {**template, "metadata": {**paths.metadata(template), "namespace": namespace}}
-        for row in rows:
-            if meets(pod, row.only) and not meets_any(pod, row.unless):
-                yield from (replace(found, path=above + found.path) for found in _of_row(row, pod, objects))
+        yield from (replace(found, path=above + found.path) for found in _of_rows(rows, pod, objects))
 
 
-_GATEWAYS: Final = "gateway.networking.k8s.io"
-_ENVOY: Final = "gateway.envoyproxy.io"
-_WRITES: Final = memo.pattern(
-    r"vllm|sglang|text-generation-(?:inference|launcher)|llama[-.](?:server|cpp)|trtllm|ollama"
-)
-_ANSWERS_AT_ONCE: Final = memo.pattern(r"embed|rerank|classif|reward|score|whisper|pooling", re.IGNORECASE)
-"""Model servers that may write for minutes, and words of those that do not."""
+_CONSTRAINTS: Final = "constraints.gatekeeper.sh"
 
 
-def _routes_without_time(route: paths.Object, objects: Objects) -> Found:
-    """Routes to model servers through Envoy Gateway, where Envoy ends a response after 15 s unless something sets it.
-
-    Sources: internal/xds/translator/route.go of envoyproxy/gateway; RouteAction.timeout of Envoy.
-    """
-    gateways, known = objects.known(_GATEWAYS, "Gateway"), objects.known(_GATEWAYS, "GatewayClass")
-    classes = [
-        name
-        for each in texts_at(route, "spec.parentRefs[].name")
-        for name in texts_at(gateways.get(each), "spec.gatewayClassName")
-    ]
-    controllers = [text for each in classes for text in texts_at(known.get(each), "spec.controllerName")]
-    if not any(each.startswith(f"{_ENVOY}/") for each in controllers) or objects.known(_ENVOY, "EnvoyPatchPolicy"):
+def _constraint_without_template(kind: str, objects: Objects) -> Found:
+    """A constraint of Gatekeeper whose kind no template makes; the API server does not know it and refuses it."""
+    templates = objects.known("templates.gatekeeper.sh", "ConstraintTemplate").values()
+    made = [text for each in templates for text in texts_at(each, "spec.crd.spec.names.kind")]
+    definitions = objects.known("apiextensions.k8s.io", "CustomResourceDefinition")
+    defined = [each for each in definitions if _CONSTRAINTS in each]
+    if kind in made or f"{kind.lower()}.{_CONSTRAINTS}" in defined:
         return
-    policies = objects.known(_ENVOY, "BackendTrafficPolicy").values()
-    if objects.once("timeouts of Envoy", lambda: "requestTimeout" in str(list(policies))):
-        return
-    metadata = paths.metadata(route)
-    homes = objects.namespaces(_GATEWAYS, "HTTPRoute", paths.text(metadata.get("name")))
-    home = paths.text(metadata.get("namespace")) or next(iter(homes), "")
-    for where, rule in at(route, "spec.rules[]"):
-        references = [] if values_at(rule, "timeouts.{request,backendRequest}") else values_at(rule, "backendRefs[]")
-        if name := next(filter(None, (_writer(each, home, objects) for each in references)), ""):
-            text = f"leads to the model server of Service {name[:100]} without a timeout, so Envoy ends each response "
-            text += "after 15 s, also one that streams"
-            remedy = "set timeouts.request of the rule to 0s, or to what the longest answer takes"
-            yield misread(where, text, remedy, "controller")
-
-
-def _writer(reference: object, home: str, objects: Objects) -> str:
-    """The name of the Service of a reference, if its pods are model servers that may write for long; else empty."""
-    if not isinstance(reference, dict) or reference.get("kind", "Service") != "Service":
-        return ""
-    name, within = paths.text(reference.get("name")), paths.text(reference.get("namespace")) or home
-    found = objects.find(Reference(group="", kind="Service", name=name, namespace=within))
-    selector = {} if isinstance(found, Absence) else known_keys.part_at(found, "/spec/selector")
-    for _, spec in labelled_pods(objects, within, selector):
-        started = " ".join(texts_at(spec, "containers[].{image,command[],args[]}"))
-        if _WRITES.search(started) and not _ANSWERS_AT_ONCE.search(started):
-            return name
-    return ""
+    like = difflib.get_close_matches(kind[:80].lower(), [each.lower() for each in made], n=1, cutoff=_ALIKE)
+    if like or defined:
+        remedy = next((f"did you mean {each}?" for each in made if each.lower() in like), "add its ConstraintTemplate")
+        text = f"is a constraint of the kind {kind[:80]}, which no known ConstraintTemplate makes, so it has no effect"
+        yield misread("/kind", text, remedy, "controller")
 
 
 _MOST_OF_METRICS: Final = 64 * 1024
@@ -403,58 +400,6 @@ def metrics_of_dcgm(config_map: paths.Object) -> Found:
                 remedy = "write FIELD, TYPE, HELP, with the help in quotes where it has commas"
                 yield misread(paths.join("/data", key), message, remedy, "controller")
                 break
-
-
-_POOLS: Final = ("inference.networking.k8s.io", "inference.networking.x-k8s.io")
-_POOL_NAME: Final = memo.pattern(
-    r"(?:^|\s)--?pool-?[nN]ame[=\s]+[\"']?([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)(?=[\s\"']|$)"
-)
-_POOL_GROUP: Final = memo.pattern(r"(?:^|\s)--?pool-?[gG]roup[=\s]+[\"']?([a-z0-9.-]{1,100})")
-
-
-def _picker_of_another_pool(value: paths.Object, objects: Objects) -> Found:
-    """Endpoint pickers whose --pool-name or --pool-group no InferencePool of the files has (options of the picker)."""
-    for where, container in at(value, "spec.template.spec.containers[]"):
-        words = texts_at(container, "command[] args[]")
-        text = " ".join(words) if any("ool" in each for each in words) else ""
-        named, group = _POOL_NAME.search(text), _POOL_GROUP.search(text)
-        known = {each: objects.known(each, "InferencePool") for each in _POOLS}
-        there = [each for each in _POOLS if named and named[1] in known[each]]
-        if named and any(known.values()) and not there:
-            names = ", ".join(sorted({*known[_POOLS[0]], *known[_POOLS[1]]})[:3])
-            message = f"picks endpoints for the InferencePool {named[1][:100]}, and these files have {names[:200]}"
-            yield misread(where, message, "write the name of the pool as --pool-name", "controller")
-        elif group and there and group[1] in _POOLS and group[1] not in there:
-            message = (
-                f"looks for its InferencePool in the group {group[1]}, and the one of these files is in {there[0]}"
-            )
-            yield misread(where, message, f"write --pool-group {there[0]}", "controller")
-
-
-def endpoints_of_pool(value: paths.Object, namespace: str, objects: Objects) -> Found:
-    """An InferencePool without pods in the files, where all model servers have other values of its label."""
-    selector = known_keys.part_at(value, "/spec/selector/matchLabels") or known_keys.part_at(value, "/spec/selector")
-    wanted = {key: text for key, text in selector.items() if isinstance(text, str) and not is_placeholder(text)}
-    if not wanted or wanted != selector or labelled_pods(objects, namespace, wanted):
-        return
-    seen = objects.once(f"model servers in {namespace}", lambda: _servers_in(objects, namespace))
-    key = next(iter(wanted.keys() & seen.keys()), "")
-    if key and wanted[key] not in seen[key]:
-        has = ", ".join(f"{key}={each}" for each in sorted(seen[key])[:3])
-        text = f"selects pods with {key}={wanted[key][:63]}, and the model servers of these files have {has[:200]}, "
-        text += "so it has no endpoints unless others make its pods"
-        yield misread("/spec/selector", text, "select the labels of the pods of the server", "controller")
-
-
-def _servers_in(objects: Objects, namespace: str) -> Mapping[str, set[str]]:
-    """The values of each label of the pods with a model server."""
-    found: dict[str, set[str]] = {}
-    for within, value in objects.all():
-        spec = known_keys.part_at(value, "/spec/template/spec") if within == namespace else {}
-        if counts.ports_of_server(spec):
-            for key, text in known_keys.part_at(value, "/spec/template/metadata/labels").items():
-                found.setdefault(key, set()).add(str(text))
-    return found
 
 
 def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects) -> Found:

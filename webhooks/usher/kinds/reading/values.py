@@ -111,12 +111,15 @@ class Objects:
         self._found: defaultdict[tuple[str, str, str], dict[str, paths.Object]] = defaultdict(dict)
         """By group, kind and name, and then by namespace."""
         self._by_kind: defaultdict[tuple[str, str], dict[str, paths.Object]] = defaultdict(dict)
+        made: list[paths.Object | None] = []
         for value in values:
             self._add(value, namespace)
             if value.get("kind") == COMPUTE_DOMAIN_KIND:
-                made = claim_template_of_domain(value)
-                if made is not None:
-                    self._add(made, namespace)
+                made.append(claim_template_of_domain(value))
+        for template in filter(None, made):
+            within = paths.text(paths.metadata(template).get("namespace")) or namespace
+            if within not in self.namespaces("resource.k8s.io", "ResourceClaimTemplate", _name(template)):
+                self._add(template, namespace)
 
     def _add(self, value: paths.Object, namespace: str) -> None:
         metadata = value.get("metadata")
