@@ -81,7 +81,7 @@ def sorted_of(result: Any, wanted: Callable[[str], bool] = lambda _: True) -> An
 
 
 @pytest.mark.costly
-def test_every_check_can_be_left_out_alone_and_be_the_only_one(engine: WasmEngine) -> None:
+def test_every_check_can_be_left_out_alone_and_judge_alone(engine: WasmEngine) -> None:
     documents = {
         key: [orjson.dumps(value) for name, value in found.items() if name.startswith("bad")]
         for place, found in build_examples.build(opa_server.POLICIES)

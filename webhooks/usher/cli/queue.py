@@ -10,7 +10,6 @@ import click
 from usher import errors, paths
 from usher.authorities.kueue.judge import QUEUE_LABEL
 from usher.authorities.kueue.queues import GROUP
-from usher.authorities.reported_reasons import REPORTED
 from usher.authorities.verdict import Answer
 from usher.check import findings, surroundings
 from usher.check.batches import Batch
@@ -21,6 +20,7 @@ from usher.check.surroundings import Surroundings
 from usher.cli import inputs, main
 from usher.cluster.facts.store import Store
 from usher.policy.evaluator import Evaluator
+from usher.policy.explaining import REPORTED
 
 
 @inputs.command("queue")

@@ -443,7 +443,7 @@ class Evaluator:
         old: model.Workload | None = None,
         review: input_document.Review | None = None,
     ) -> Found:
-        """What the checks find; if a place is given, without those that are off there."""
+        """The findings of all checks; if a place is given, without those that are off there."""
         workload = case.workload
         judged = workload.pod_sets or workload.view or workload.unread_keys
         if not judged and workload.excess is None:

@@ -51,7 +51,7 @@ def test_the_cache_distinguishes_documents_and_entry_points() -> None:
     assert engine.calls == 2 * len(Entrypoint)
 
 
-def test_the_cache_distinguishes_what_is_left_out() -> None:
+def test_the_cache_distinguishes_the_checks_that_are_left_out() -> None:
     cached = CachedEngine(CountingEngine())
 
     answers = [cached.evaluate(Entrypoint.FINDINGS, b"{}", table) for table in (b"", b"\1", b"\1", b"")]

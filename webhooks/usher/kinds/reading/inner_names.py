@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from usher import memo, model, paths
-from usher.kinds.reading import chosen_boards, counts, environment, inference_routes, known_keys, refused_values
+from usher.kinds.reading import chosen_boards, counts, environment, known_keys, pod_networks, refused_values
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.values import Absence, Lookup, Objects, Reference
 
@@ -315,7 +315,7 @@ def _ports(value: paths.Object, key: tuple[str, str], namespace: str, objects: O
     if key == ("", "Service") or key[1] == "InferencePool":
         yield from counts.ports_without_server(value, namespace, objects)
     if key[1] == "InferencePool":
-        yield from inference_routes.endpoints_of_pool(value, namespace, objects)
+        yield from pod_networks.endpoints_of_pool(value, namespace, objects)
     if key == ("monitoring.coreos.com", "PodMonitor"):
         yield from _port_not_there(
             value, namespace, objects, "spec.podMetricsEndpoints[].port", "/spec/selector/matchLabels"

@@ -1,6 +1,7 @@
-"""Ports, networks and names of pods: what pods do not get beside each other, and beside other objects."""
+"""Ports, networks and names of pods, and routes to them: what does not fit beside other pods and other objects."""
 
 import difflib
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -9,7 +10,15 @@ from usher import memo, model, paths
 from usher.accelerators import boards
 from usher.kinds.reading import counts, known_keys
 from usher.kinds.reading.environment import misread
-from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, pod_specs, texts_at, values_at
+from usher.kinds.reading.value_forms import (
+    PodSpec,
+    at,
+    is_placeholder,
+    labelled_pods,
+    pod_specs,
+    texts_at,
+    values_at,
+)
 from usher.kinds.reading.values import Absence, Objects, Reference
 
 Found = Iterator[model.UnreadKey]
@@ -431,3 +440,115 @@ def _unknown_rdma(value: paths.Object, objects: Objects) -> Found:
             elif like:
                 text = f"asks for {asked[:80]}, which no device plugin of these files offers"
                 yield misread(where, text, f"did you mean {offered[like[0]] or prefix}/{like[0][:60]}?", "controller")
+
+
+def routes_beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
+    """Routes and endpoint pickers that other objects of the files contradict."""
+    if key == (_GATEWAYS, "HTTPRoute"):
+        yield from _routes_without_time(value, objects)
+    if key == ("apps", "Deployment"):
+        yield from _picker_of_another_pool(value, objects)
+
+
+_GATEWAYS: Final = "gateway.networking.k8s.io"
+_ENVOY: Final = "gateway.envoyproxy.io"
+_WRITES: Final = memo.pattern(
+    r"vllm|sglang|text-generation-(?:inference|launcher)|llama[-.](?:server|cpp)|trtllm|ollama"
+)
+_ANSWERS_AT_ONCE: Final = memo.pattern(r"embed|rerank|classif|reward|score|whisper|pooling", re.IGNORECASE)
+"""Model servers that may write for minutes, and words of those that do not."""
+
+
+def _routes_without_time(route: paths.Object, objects: Objects) -> Found:
+    """Routes to model servers through Envoy Gateway, where Envoy ends a response after 15 s unless something sets it.
+
+    Sources: internal/xds/translator/route.go of envoyproxy/gateway; RouteAction.timeout of Envoy.
+    """
+    gateways, known = objects.known(_GATEWAYS, "Gateway"), objects.known(_GATEWAYS, "GatewayClass")
+    classes = [
+        name
+        for each in texts_at(route, "spec.parentRefs[].name")
+        for name in texts_at(gateways.get(each), "spec.gatewayClassName")
+    ]
+    controllers = [text for each in classes for text in texts_at(known.get(each), "spec.controllerName")]
+    if not any(each.startswith(f"{_ENVOY}/") for each in controllers) or objects.known(_ENVOY, "EnvoyPatchPolicy"):
+        return
+    policies = objects.known(_ENVOY, "BackendTrafficPolicy").values()
+    if objects.once("timeouts of Envoy", lambda: "requestTimeout" in str(list(policies))):
+        return
+    metadata = paths.metadata(route)
+    homes = objects.namespaces(_GATEWAYS, "HTTPRoute", paths.text(metadata.get("name")))
+    home = paths.text(metadata.get("namespace")) or next(iter(homes), "")
+    for where, rule in at(route, "spec.rules[]"):
+        references = [] if values_at(rule, "timeouts.{request,backendRequest}") else values_at(rule, "backendRefs[]")
+        if name := next(filter(None, (_writer(each, home, objects) for each in references)), ""):
+            text = f"leads to the model server of Service {name[:100]} without a timeout, so Envoy ends each response "
+            text += "after 15 s, also one that streams"
+            remedy = "set timeouts.request of the rule to 0s, or to what the longest answer takes"
+            yield misread(where, text, remedy, "controller")
+
+
+def _writer(reference: object, home: str, objects: Objects) -> str:
+    """The name of the Service of a reference, if its pods are model servers that may write for long; else empty."""
+    if not isinstance(reference, dict) or reference.get("kind", "Service") != "Service":
+        return ""
+    name, within = paths.text(reference.get("name")), paths.text(reference.get("namespace")) or home
+    found = objects.find(Reference(group="", kind="Service", name=name, namespace=within))
+    selector = {} if isinstance(found, Absence) else known_keys.part_at(found, "/spec/selector")
+    for _, spec in labelled_pods(objects, within, selector):
+        started = " ".join(texts_at(spec, "containers[].{image,command[],args[]}"))
+        if _WRITES.search(started) and not _ANSWERS_AT_ONCE.search(started):
+            return name
+    return ""
+
+
+_POOLS: Final = ("inference.networking.k8s.io", "inference.networking.x-k8s.io")
+_POOL_NAME: Final = memo.pattern(
+    r"(?:^|\s)--?pool-?[nN]ame[=\s]+[\"']?([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)(?=[\s\"']|$)"
+)
+_POOL_GROUP: Final = memo.pattern(r"(?:^|\s)--?pool-?[gG]roup[=\s]+[\"']?([a-z0-9.-]{1,100})")
+
+
+def _picker_of_another_pool(value: paths.Object, objects: Objects) -> Found:
+    """Endpoint pickers whose --pool-name or --pool-group no InferencePool of the files has (options of the picker)."""
+    for where, container in at(value, "spec.template.spec.containers[]"):
+        words = texts_at(container, "command[] args[]")
+        text = " ".join(words) if any("ool" in each for each in words) else ""
+        named, group = _POOL_NAME.search(text), _POOL_GROUP.search(text)
+        known = {each: objects.known(each, "InferencePool") for each in _POOLS}
+        there = [each for each in _POOLS if named and named[1] in known[each]]
+        if named and any(known.values()) and not there:
+            names = ", ".join(sorted({*known[_POOLS[0]], *known[_POOLS[1]]})[:3])
+            message = f"picks endpoints for the InferencePool {named[1][:100]}, and these files have {names[:200]}"
+            yield misread(where, message, "write the name of the pool as --pool-name", "controller")
+        elif group and there and group[1] in _POOLS and group[1] not in there:
+            message = (
+                f"looks for its InferencePool in the group {group[1]}, and the one of these files is in {there[0]}"
+            )
+            yield misread(where, message, f"write --pool-group {there[0]}", "controller")
+
+
+def endpoints_of_pool(value: paths.Object, namespace: str, objects: Objects) -> Found:
+    """An InferencePool without pods in the files, where all model servers have other values of its label."""
+    selector = known_keys.part_at(value, "/spec/selector/matchLabels") or known_keys.part_at(value, "/spec/selector")
+    wanted = {key: text for key, text in selector.items() if isinstance(text, str) and not is_placeholder(text)}
+    if not wanted or wanted != selector or labelled_pods(objects, namespace, wanted):
+        return
+    seen = objects.once(f"model servers in {namespace}", lambda: _servers_in(objects, namespace))
+    key = next(iter(wanted.keys() & seen.keys()), "")
+    if key and wanted[key] not in seen[key]:
+        has = ", ".join(f"{key}={each}" for each in sorted(seen[key])[:3])
+        text = f"selects pods with {key}={wanted[key][:63]}, and the model servers of these files have {has[:200]}, "
+        text += "so it has no endpoints unless others make its pods"
+        yield misread("/spec/selector", text, "select the labels of the pods of the server", "controller")
+
+
+def _servers_in(objects: Objects, namespace: str) -> Mapping[str, set[str]]:
+    """The values of each label of the pods with a model server."""
+    found: dict[str, set[str]] = {}
+    for within, value in objects.all():
+        spec = known_keys.part_at(value, "/spec/template/spec") if within == namespace else {}
+        if counts.ports_of_server(spec):
+            for key, text in known_keys.part_at(value, "/spec/template/metadata/labels").items():
+                found.setdefault(key, set()).add(str(text))
+    return found

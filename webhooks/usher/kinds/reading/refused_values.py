@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.kinds.reading import inference_routes, known_keys, started_programs
+from usher.kinds.reading import known_keys, pod_networks, started_programs
 from usher.kinds.reading.environment import misread, misread_variables
 from usher.kinds.reading.value_forms import (
     ADDED,
@@ -333,7 +333,7 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
     """Values that another object of the files contradicts, by the rows `beside` of known_keys.yaml."""
     yield from _of_rows(_beside_rows().get(" ".join(key), ()), value, objects)
     yield from _pods_beside_others(value, objects)
-    yield from inference_routes.beside_others(value, key, objects)
+    yield from pod_networks.routes_beside_others(value, key, objects)
     if key[0] == _CONSTRAINTS:
         yield from _constraint_without_template(key[1], objects)
 

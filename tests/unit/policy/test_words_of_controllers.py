@@ -9,10 +9,11 @@ from msgspec.structs import replace
 import builders
 from unit.workloads.normalised import workload
 from usher import paths
-from usher.authorities import authority, reported_reasons
+from usher.authorities import authority
 from usher.authorities.authority import Case, Holding, Section
 from usher.authorities.verdict import Answer
 from usher.cluster.facts.store import Store
+from usher.policy import explaining
 
 JOB = builders.pytorch_job(builders.template(builders.container(gpus=8)), name="bert", namespace="research")
 OWNER = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "name": "bert", "uid": "a", "controller": True}
@@ -29,9 +30,8 @@ def condition(of: str, status: str, reason: str, message: str = "why") -> dict[s
 
 def said(*values: paths.Object, sections: tuple[Section, ...] = ()) -> dict[str, tuple[str, ...]]:
     facts = Store.of(values)
-    return {
-        each.authority: each.says for each in reported_reasons.with_words(sections, Case(workload=workload(JOB)), facts)
-    }
+    told = explaining.with_reported_reasons(sections, Case(workload=workload(JOB)), facts)
+    return {each.authority: each.says for each in told}
 
 
 @pytest.mark.parametrize(
