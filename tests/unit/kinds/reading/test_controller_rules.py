@@ -469,9 +469,9 @@ def test_a_leader_has_a_rank_of_its_own() -> None:
     ("command", "count"),
     [
         ("torchrun --master_addr=train-0.train.other.svc.cluster.local --node_rank=$RANK a.py", 1),
-        ("ray start --address=head.other.svc:6379", 1),
+        ("ray start --address=head.other.svc:6379 --block", 1),
         ("torchrun --master_addr=train-0.train.team.svc --node_rank=$RANK a.py", 0),
-        ("ray start --address=head:6379", 0),
+        ("ray start --address=head:6379 --block", 0),
     ],
 )
 def test_the_first_rank_is_in_the_namespace_of_its_pods(command: str, count: int) -> None:
