@@ -15,9 +15,11 @@ from pydantic import BeforeValidator
 from usher import errors, memo, model, paths
 from usher.documents import reader
 from usher.kinds.kind import Code
+from usher.kinds.reading import known_keys, value_forms
+from usher.kinds.reading.environment import misread
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
 from usher.kinds.reading.templates import DEFAULT_SCHEDULER, FIRST, LISTS, ONE, ContainerPlace, Place, Template, Traits
-from usher.kinds.reading.values import Reading
+from usher.kinds.reading.values import Objects, Reading
 
 RAY_TRAITS: Final = Traits(trains=FIRST, operator_environment=frozenset({"RAY_*", "FQ_RAY_IP"}))
 
@@ -329,10 +331,53 @@ def _ray_cron_job(ray_cron_job: Mapping[str, paths.Json], reading: Reading) -> I
         yield template_times(template, _RUNS)
 
 
+def _idle_workers(value: paths.Object, _known: Objects) -> Iterator[model.UnreadKey]:
+    """Workers that a RayService always has, with more GPUs than all deployments of its configuration ever use."""
+    config = known_keys.parsed(known_keys.part_at(value, "/spec").get("serveConfigV2"))
+    used = [_most_gpus(each) for each in _objects(paths.mapping(config).get("applications"))]
+    cluster = known_keys.part_at(value, "/spec/rayClusterConfig")
+    kept = [_kept_gpus(each, cluster) for each in _objects(cluster.get("workerGroupSpecs"))]
+    if not used or not kept or None in used or None in kept:
+        return
+    most, least = math.ceil(sum(filter(None, used)) / _WHOLE), sum(filter(None, kept))
+    if 0 < most < least:
+        text = f"keeps {least} GPUs in its workers, and the deployments of serveConfigV2 use at most {most} of them"
+        remedy = "lower minReplicas and replicas of the workers, or raise num_replicas of the deployments"
+        yield misread("/spec/rayClusterConfig/workerGroupSpecs", text, remedy, "controller")
+
+
+def _kept_gpus(group: paths.Object, cluster: Mapping[str, Any]) -> int | None:
+    """The GPUs of the workers that a group always has; None if usher cannot say."""
+    field = "minReplicas" if cluster.get("enableInTreeAutoscaling") else "replicas"
+    given = (group.get(field, 0), group.get("minReplicas", 0), group.get("numOfHosts", 1))
+    numbers = [each for each in given if isinstance(each, int)]
+    limits = value_forms.values_at(group, "template.spec.containers[].resources.limits")
+    own = paths.mapping(group.get("rayStartParams"))
+    if len(numbers) < len(given) or {"num-gpus", "resources"} & own.keys():
+        return None
+    return max(numbers[:2]) * numbers[2] * sum(known_keys.integer(paths.mapping(each).get("nvidia.com/gpu")) for each in limits)
+
+
+def _most_gpus(application: paths.Object) -> int | None:
+    """The thousandths of GPUs of all replicas of an application; None if its code or Ray decides some of them."""
+    deployments, whole = _objects(application.get("deployments")), 0
+    if paths.mapping(application.get("args")).get("llm_configs") or not deployments:
+        return None
+    for each in deployments:
+        scaled = paths.mapping(each.get("autoscaling_config"))
+        number = scaled.get("max_replicas") if scaled else each.get("num_replicas", 1)
+        if not isinstance(number, int) or not ({"ray_actor_options", "placement_group_bundles"} & each.keys()):
+            return None
+        plain = {key: given for key, given in each.items() if key != "autoscaling_config"}
+        (found,) = _deployments({**application, "deployments": [{**plain, "num_replicas": number}]})
+        whole += int(found["together"])
+    return whole
+
+
 CODE: Final[Mapping[str, Code]] = {
     "RayCluster.ray.io": {"templates": _ray_cluster},
     "RayJob.ray.io": {"templates": _ray_job},
-    "RayService.ray.io": {"templates": _ray_service},
+    "RayService.ray.io": {"templates": _ray_service, "unmet": _idle_workers},
     "RayCronJob.ray.io": {"templates": _ray_cron_job},
 }
 

@@ -1,0 +1,320 @@
+"""Rows about platforms that serve and scale models: KServe, Knative, KEDA, KubeAI, KAITO, gateways and Dynamo."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import yaml
+
+from usher.kinds import ray
+from usher.kinds.reading import refused_values
+from usher.kinds.reading.values import Objects
+
+_Json = dict[str, Any]
+
+
+def _objects(text: str) -> list[_Json]:
+    return [each for each in yaml.safe_load_all(text) if each]
+
+
+def _key(value: Mapping[str, Any]) -> tuple[str, str]:
+    group = value["apiVersion"].rpartition("/")[0]
+    return group, value["kind"]
+
+
+def _found(text: str) -> list[str]:
+    """The words before the first comma of each finding about the objects of a text."""
+    values = _objects(text)
+    others = Objects(values)
+    found = [
+        each
+        for value in values
+        for each in (
+            *refused_values.wrong_values(value, _key(value)),
+            *refused_values.beside_others(value, _key(value), others),
+        )
+    ]
+    return [each.text.partition(",")[0] for each in found]
+
+
+_TOKEN = "env: [{name: HF_TOKEN, value: x}]"
+_SERVED = """
+{apiVersion: serving.kserve.io/v1beta1, kind: InferenceService, metadata: {name: a, namespace: n%s}, spec:
+  {predictor: {%s model: {modelFormat: {name: huggingface}, storageUri: '%s', %s}}}}
+"""
+_ACCOUNT = "\n---\n{apiVersion: v1, kind: ServiceAccount, metadata: {name: hub, namespace: n}%s}"
+_SECRET = "\n---\n{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: n}, stringData: {%s: x}}"
+_LLM = """
+{apiVersion: serving.kserve.io/v1alpha1, kind: LLMInferenceService, metadata: {name: a, namespace: n}, spec:
+  {model: {uri: '%s'}, %s}}
+"""
+_ITS_OWN = "sets HF_TOKEN for its server alone; its model is downloaded before by the storage-initializer"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (_SERVED % ("", "", "hf://meta-llama/a", _TOKEN), [_ITS_OWN]),
+        (_SERVED % ("", "", "s3://a/b", _TOKEN), []),
+        (_SERVED % ("", "", "hf://meta-llama/a", "env: [{name: A, value: x}]"), []),
+        (_SERVED % (", annotations: {serving.kserve.io/storageSecretName: s}", "", "hf://a/b", _TOKEN), []),
+        (_SERVED % ("", "serviceAccountName: hub,", "hf://a/b", _TOKEN), []),
+        (
+            _SERVED % ("", "serviceAccountName: hub,", "hf://a/b", _TOKEN) + _ACCOUNT % "",
+            ["sets HF_TOKEN for its server"],
+        ),
+        (_SERVED % ("", "serviceAccountName: hub,", "hf://a/b", _TOKEN) + _ACCOUNT % ", secrets: [{name: s}]", []),
+        (
+            _SERVED % ("", "serviceAccountName: hub,", "hf://a/b", "")
+            + _ACCOUNT % ", secrets: [{name: s}]"
+            + _SECRET % "hf_token",
+            ["lists Secret s"],
+        ),
+        (
+            _SERVED % ("", "serviceAccountName: hub,", "hf://a/b", "")
+            + _ACCOUNT % ", secrets: [{name: s}]"
+            + _SECRET % "HF_TOKEN",
+            [],
+        ),
+        (_ACCOUNT % ", secrets: [{name: s}]" + _SECRET % "token", []),
+        (_LLM % ("hf://a/b", f"template: {{containers: [{{name: main, {_TOKEN}}}]}}"), [_ITS_OWN]),
+        (_LLM % ("pvc://a/b", f"template: {{containers: [{{name: main, {_TOKEN}}}]}}"), []),
+        (_LLM % ("hf://a/b", f"template: {{serviceAccountName: hub, containers: [{{name: main, {_TOKEN}}}]}}"), []),
+        (
+            _LLM % ("hf://a/b", f"template: {{serviceAccountName: hub, containers: [{{name: main, {_TOKEN}}}]}}")
+            + _ACCOUNT % "",
+            ["sets HF_TOKEN for its server"],
+        ),
+        (
+            _LLM % ("hf://a/b", "worker: {containers: []}, parallelism: {pipeline: 2, tensor: 4}"),
+            [
+                "sets parallelism.pipeline with worker",
+            ],
+        ),
+        (_LLM % ("hf://a/b", "worker: {containers: []}, parallelism: {data: 2, dataLocal: 1}"), []),
+        (
+            _LLM
+            % ("hf://a/b", "worker: {containers: []}, parallelism: {pipeline: 2}, baseRefs: [{name: my-pipeline}]"),
+            [],
+        ),
+    ],
+)
+def test_the_token_of_a_download_and_the_stages_of_kserve(text: str, found: list[str]) -> None:
+    assert _found(text) == found
+
+
+_SCALED = """
+{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {name: a, namespace: n}, spec: {scaleTargetRef: {name: a},
+  triggers: [{type: prometheus, metadata: {threshold: '5', serverAddress: '%s', query: '%s'%s}%s}]}}
+"""
+_PLAIN = "http://prometheus.monitoring.svc:9090"
+_TLS = "https://thanos-querier.openshift-monitoring.svc.cluster.local:9092"
+_AUTH = """
+---
+{apiVersion: keda.sh/v1alpha1, kind: %s, metadata: {name: p, namespace: n}, spec:
+  {secretTargetRef: [{parameter: %s, name: s, key: k}]}}
+"""
+_ADAPTER = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: adapter, namespace: monitoring}
+data:
+  config.yaml: |
+    rules:
+    - {seriesQuery: '%s{pod!=""}', name: {as: x}, metricsQuery: '%s'}
+"""
+_SUM = "sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)"
+_RATE = "sum(rate(<<.Series>>{<<.LabelMatchers>>}[2m])) by (<<.GroupBy>>)"
+_HELM = """
+{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: a}, spec: {values: {rules: {custom: [
+  {seriesQuery: 'vllm:generation_tokens_total', metricsQuery: '%s'}]}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (_SCALED % (_PLAIN, "sum(vllm:request_success_total)", "", ""), ["scales by vllm:request_success_total"]),
+        (_SCALED % (_PLAIN, "sum(rate(vllm:request_success_total[2m]))", "", ""), []),
+        (_SCALED % (_PLAIN, "sum(increase(http_requests_total[5m]))", "", ""), []),
+        (_SCALED % (_PLAIN, "avg(vllm:num_requests_waiting)", "", ""), []),
+        (_SCALED % (_PLAIN, "sum(job:requests_total:rate5m)", "", ""), []),
+        (
+            _ADAPTER % ("vllm:request_success_total", _SUM),
+            ["offers vllm:request_success_total to autoscalers without rate or increase"],
+        ),
+        (
+            _ADAPTER % ("nv_inference_queue_duration_us", _SUM),
+            ["offers nv_inference_queue_duration_us to autoscalers without rate or increase"],
+        ),
+        (_ADAPTER % ("vllm:request_success_total", _RATE), []),
+        (_ADAPTER % ("vllm:num_requests_waiting", _SUM), []),
+        (_HELM % _SUM, ["offers vllm:generation_tokens_total to autoscalers without rate or increase"]),
+        (_HELM % _RATE, []),
+        (_SCALED % (_TLS, "sum(a)", "", ""), [f"asks {_TLS}"]),
+        (_SCALED % (_TLS, "sum(a)", ", unsafeSsl: 'true'", ""), []),
+        (_SCALED % ("https://prometheus.example.com", "sum(a)", "", ""), []),
+        (_SCALED % (_TLS, "sum(a)", "", ", authenticationRef: {name: p}"), []),
+        (
+            _SCALED % (_TLS, "sum(a)", "", ", authenticationRef: {name: p}")
+            + _AUTH % ("TriggerAuthentication", "bearerToken"),
+            ["asks a Prometheus within the cluster over https"],
+        ),
+        (
+            _SCALED % (_TLS, "sum(a)", "", ", authenticationRef: {name: p, kind: ClusterTriggerAuthentication}")
+            + _AUTH % ("ClusterTriggerAuthentication", "bearerToken"),
+            ["asks a Prometheus within the cluster over https"],
+        ),
+        (
+            _SCALED % (_TLS, "sum(a)", "", ", authenticationRef: {name: p}") + _AUTH % ("TriggerAuthentication", "ca"),
+            [],
+        ),
+    ],
+)
+def test_queries_and_certificates_of_autoscalers(text: str, found: list[str]) -> None:
+    assert _found(text) == found
+
+
+_KNATIVE = """
+{apiVersion: serving.knative.dev/v1, kind: Service, metadata: {name: a, namespace: n}, spec: {template: {metadata:
+  {annotations: {autoscaling.knative.dev/max-scale: '%s'%s}}, spec: {containers: [{image: a}]}}}}
+"""
+_INITIAL = """
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: config-autoscaler, namespace: knative-serving},
+  data: {initial-scale: '%s'}}
+"""
+_KUBEAI = """
+{apiVersion: kubeai.org/v1, kind: Model, metadata: {name: %s, namespace: k}, spec: {engine: VLLM, %s}}
+"""
+_PROFILES = """
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: kubeai-config, namespace: k}
+data:
+  system.yaml: |
+    resourceProfiles: {nvidia-gpu-l4: {limits: {nvidia.com/gpu: 1}}}
+    cacheProfiles: {efs: {sharedFilesystem: {storageClassName: efs}}}
+"""
+_KAITO = """
+{apiVersion: kaito.sh/v1beta1, kind: Workspace, metadata: {name: a, namespace: n},
+ resource: {count: %s, instanceType: %s},
+ inference: {preset: {name: b}, config: c}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c, namespace: n}
+data:
+  inference_config.yaml: |
+    vllm: {gpu-memory-utilization: 0.9%s}
+"""
+_BACKEND = "{apiVersion: gateway.envoyproxy.io/v1alpha1, kind: Backend, metadata: {name: b, namespace: n}, spec: {}}"
+_ENVOY = """
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: envoy-gateway-config, namespace: envoy-gateway-system}
+data:
+  envoy-gateway.yaml: |
+    {apiVersion: gateway.envoyproxy.io/v1alpha1, kind: EnvoyGateway%s}
+"""
+_AI = """
+{apiVersion: aigateway.envoyproxy.io/v1alpha1, kind: AIServiceBackend, metadata: {name: a}, spec:
+  {backendRef: {name: b%s}}}
+"""
+_MONITOR = """
+{apiVersion: monitoring.coreos.com/v1, kind: PodMonitor, metadata: {name: a, namespace: n}, spec: {selector:
+  {matchLabels: {nvidia.com/dynamo-component-type: %s}}}}
+---
+{apiVersion: nvidia.com/v1alpha1, kind: DynamoGraphDeployment, metadata: {name: g, namespace: n}, spec: {services:
+  {A: {componentType: %s}, B: {componentType: %s}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (_KNATIVE % ("2", ", autoscaling.knative.dev/initial-scale: '4'"), ["starts each revision with 4 pods"]),
+        (_KNATIVE % ("2", ", autoscaling.knative.dev/initial-scale: '2'"), []),
+        (_KNATIVE % ("0", ", autoscaling.knative.dev/initial-scale: '4'"), []),
+        (_KNATIVE % ("1", "") + _INITIAL % "3", ["starts each revision with 3 pods"]),
+        (_KNATIVE % ("1", "") + _INITIAL % "1", []),
+        (_KNATIVE % ("3", "") + _INITIAL % "3", []),
+        (_KUBEAI % ("m", "resourceProfile: 'nvidia-gpu-l4:0'"), ["asks for 0 of its resource profile"]),
+        (
+            _KUBEAI % ("m", "resourceProfile: nvidia-gpu-l4"),
+            ["names the resource profile nvidia-gpu-l4 without a number"],
+        ),
+        (_KUBEAI % ("m", "resourceProfile: 'nvidia-gpu-l4:1'") + _PROFILES, []),
+        (
+            _KUBEAI % ("m", "resourceProfile: 'nvidia-gpu-l40:1'") + _PROFILES,
+            ["names the resource profile nvidia-gpu-l40"],
+        ),
+        (_KUBEAI % ("m", "cacheProfile: efs, url: 'hf://a/b'") + _PROFILES, []),
+        (_KUBEAI % ("m", "cacheProfile: nfs, url: 'hf://a/b'") + _PROFILES, ["names the cache profile nfs"]),
+        (
+            _KUBEAI % ("m", "cacheProfile: efs, url: 'pvc://a/b'"),
+            ["has the cacheProfile efs beside a model that is not downloaded from hf"],
+        ),
+        (_KUBEAI % ("m", "url: 'gs://a/b'"), ["takes its model from gs://a/b without a cacheProfile"]),
+        (_KUBEAI % ("m" * 41, "url: 'hf://a/b'"), [f"has the name {'m' * 41}"]),
+        (_KUBEAI % ("m", "minReplicas: 3, maxReplicas: 1"), ["has minReplicas 3 above maxReplicas 1"]),
+        (_KUBEAI % ("m", "minReplicas: 1, maxReplicas: 3, adapters: [{name: x}]"), []),
+        (_KAITO % (2, "Standard_NC24ads_A100_v4", ""), ["runs on several nodes"]),
+        (_KAITO % (1, "Standard_NC64as_T4_v3", ""), ["runs on machines with several GPUs below 20 GB"]),
+        (_KAITO % (2, "Standard_NC64as_T4_v3", ", max-model-len: 4096"), []),
+        (_KAITO % (1, "Standard_NC24ads_A100_v4", ""), []),
+        (_BACKEND + _ENVOY % "", ["needs extensionApis.enableBackend in the configuration of Envoy Gateway"]),
+        (_BACKEND + _ENVOY % ", extensionApis: {enableBackend: true}", []),
+        (_AI % "", ["leads to a Service b"]),
+        (_AI % ", kind: Backend, group: gateway.envoyproxy.io", []),
+        (_MONITOR % ("worker", "prefill", "decode"), ["selects pods of the component type worker"]),
+        (_MONITOR % ("worker", "worker", "decode"), []),
+        (_MONITOR % ("decode", "worker", "frontend"), ["selects pods of the component type decode"]),
+        (_MONITOR % ("frontend", "prefill", "decode"), []),
+    ],
+)
+def test_an_object_that_its_platform_cannot_use_is_found(text: str, found: list[str]) -> None:
+    assert _found(text) == found
+
+
+def _idle(config: str, group: str, cluster: str = "") -> list[str]:
+    value = _objects(
+        "{apiVersion: ray.io/v1, kind: RayService, metadata: {name: a}, spec: {rayClusterConfig: {workerGroupSpecs: [{"
+        f"{group}, template: {{spec: {{containers: [{{resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]}}}}}}]"
+        f"{cluster}}}}}}}"
+    )[0]
+    value["spec"]["serveConfigV2"] = f"applications: [{{deployments: [{config}]}}]"
+    return [each.text for each in ray.CODE["RayService.ray.io"]["unmet"](value, Objects([value]))]
+
+
+_USES = "keeps %s GPUs in its workers, and the deployments of serveConfigV2 use at most %s of them"
+
+
+@pytest.mark.parametrize(
+    ("config", "group", "found"),
+    [
+        ("{num_replicas: 1, ray_actor_options: {num_gpus: 1}}", "replicas: 4, minReplicas: 4", [_USES % (4, 1)]),
+        ("{num_replicas: 4, ray_actor_options: {num_gpus: 1}}", "replicas: 4, minReplicas: 4", []),
+        ("{num_replicas: auto, ray_actor_options: {num_gpus: 1}}", "replicas: 4", []),
+        (
+            "{autoscaling_config: {min_replicas: 1, max_replicas: 2}, ray_actor_options: {num_gpus: 1}}",
+            "replicas: 4",
+            [_USES % (4, 2)],
+        ),
+        ("{num_replicas: 1}", "replicas: 4", []),
+        ("{num_replicas: 1, placement_group_bundles: [{GPU: 4}]}", "replicas: 4", []),
+        ("{num_replicas: 1, ray_actor_options: {num_gpus: 1}}", "replicas: 4, rayStartParams: {num-gpus: '0'}", []),
+        ("{num_replicas: 1, ray_actor_options: {num_gpus: 1}}", "replicas: x", []),
+    ],
+)
+def test_workers_of_ray_above_their_deployments_idle(config: str, group: str, found: list[str]) -> None:
+    assert _idle(config, group) == found
+
+
+def test_an_autoscaler_of_ray_keeps_only_the_minimum() -> None:
+    served = "{num_replicas: 1, ray_actor_options: {num_gpus: 1}}"
+
+    assert _idle(served, "replicas: 4, minReplicas: 1", ", enableInTreeAutoscaling: true") == []
+    assert _idle(served, "replicas: 4, minReplicas: 2", ", enableInTreeAutoscaling: true") == [_USES % (2, 1)]
