@@ -48,7 +48,7 @@ _LLM = """
 {apiVersion: serving.kserve.io/v1alpha1, kind: LLMInferenceService, metadata: {name: a, namespace: n}, spec:
   {model: {uri: '%s'}, %s}}
 """
-_ITS_OWN = "sets HF_TOKEN for its server alone; its model is downloaded before by the storage-initializer"
+_ITS_OWN = "sets HF_TOKEN for its server alone; its gated model is downloaded before by the storage-initializer"
 
 
 @pytest.mark.parametrize(
@@ -56,45 +56,60 @@ _ITS_OWN = "sets HF_TOKEN for its server alone; its model is downloaded before b
     [
         (_SERVED % ("", "", "hf://meta-llama/a", _TOKEN), [_ITS_OWN]),
         (_SERVED % ("", "", "s3://a/b", _TOKEN), []),
-        (_SERVED % ("", "", "hf://meta-llama/a", "env: [{name: A, value: x}]"), []),
-        (_SERVED % (", annotations: {serving.kserve.io/storageSecretName: s}", "", "hf://a/b", _TOKEN), []),
-        (_SERVED % ("", "serviceAccountName: hub,", "hf://a/b", _TOKEN), []),
+        (_SERVED % ("", "", "hf://Qwen/b", _TOKEN), []),
+        (_SERVED % ("", "", "hf://google/gemma-2-9b-it", ""), ["takes google/gemma-2-9b-it from the hub"]),
+        (_LLM % ("hf://meta-llama/b", "template: {containers: [{name: main}]}"), ["takes meta-llama/b from the hub"]),
+        (_SERVED % ("", "", "hf://meta-llama/a", "env: [{name: A, value: x}]"), ["takes meta-llama/a from the hub"]),
+        (_SERVED % (", annotations: {serving.kserve.io/storageSecretName: s}", "", "hf://meta-llama/b", _TOKEN), []),
+        (_SERVED % ("", "serviceAccountName: hub,", "hf://meta-llama/b", _TOKEN), []),
         (
-            _SERVED % ("", "serviceAccountName: hub,", "hf://a/b", _TOKEN) + _ACCOUNT % "",
+            _SERVED % ("", "serviceAccountName: hub,", "hf://meta-llama/b", _TOKEN) + _ACCOUNT % "",
             ["sets HF_TOKEN for its server"],
         ),
-        (_SERVED % ("", "serviceAccountName: hub,", "hf://a/b", _TOKEN) + _ACCOUNT % ", secrets: [{name: s}]", []),
         (
-            _SERVED % ("", "serviceAccountName: hub,", "hf://a/b", "")
+            _SERVED % ("", "serviceAccountName: hub,", "hf://meta-llama/b", _TOKEN)
+            + _ACCOUNT % ", secrets: [{name: s}]",
+            [],
+        ),
+        (
+            _SERVED % ("", "serviceAccountName: hub,", "hf://meta-llama/b", "")
             + _ACCOUNT % ", secrets: [{name: s}]"
             + _SECRET % "hf_token",
             ["lists Secret s"],
         ),
         (
-            _SERVED % ("", "serviceAccountName: hub,", "hf://a/b", "")
+            _SERVED % ("", "serviceAccountName: hub,", "hf://meta-llama/b", "")
             + _ACCOUNT % ", secrets: [{name: s}]"
             + _SECRET % "HF_TOKEN",
             [],
         ),
         (_ACCOUNT % ", secrets: [{name: s}]" + _SECRET % "token", []),
-        (_LLM % ("hf://a/b", f"template: {{containers: [{{name: main, {_TOKEN}}}]}}"), [_ITS_OWN]),
+        (_LLM % ("hf://meta-llama/b", f"template: {{containers: [{{name: main, {_TOKEN}}}]}}"), [_ITS_OWN]),
         (_LLM % ("pvc://a/b", f"template: {{containers: [{{name: main, {_TOKEN}}}]}}"), []),
-        (_LLM % ("hf://a/b", f"template: {{serviceAccountName: hub, containers: [{{name: main, {_TOKEN}}}]}}"), []),
         (
-            _LLM % ("hf://a/b", f"template: {{serviceAccountName: hub, containers: [{{name: main, {_TOKEN}}}]}}")
+            _LLM
+            % ("hf://meta-llama/b", f"template: {{serviceAccountName: hub, containers: [{{name: main, {_TOKEN}}}]}}"),
+            [],
+        ),
+        (
+            _LLM
+            % ("hf://meta-llama/b", f"template: {{serviceAccountName: hub, containers: [{{name: main, {_TOKEN}}}]}}")
             + _ACCOUNT % "",
             ["sets HF_TOKEN for its server"],
         ),
         (
-            _LLM % ("hf://a/b", "worker: {containers: []}, parallelism: {pipeline: 2, tensor: 4}"),
+            _LLM % ("hf://c/b", "worker: {containers: []}, parallelism: {pipeline: 2, tensor: 4}"),
             [
                 "sets parallelism.pipeline with worker",
             ],
         ),
-        (_LLM % ("hf://a/b", "worker: {containers: []}, parallelism: {data: 2, dataLocal: 1}"), []),
+        (_LLM % ("hf://c/b", "worker: {containers: []}, parallelism: {data: 2, dataLocal: 1}"), []),
         (
             _LLM
-            % ("hf://a/b", "worker: {containers: []}, parallelism: {pipeline: 2}, baseRefs: [{name: my-pipeline}]"),
+            % (
+                "hf://meta-llama/b",
+                "worker: {containers: []}, parallelism: {pipeline: 2}, baseRefs: [{name: my-pipeline}]",
+            ),
             [],
         ),
     ],
