@@ -346,6 +346,18 @@ def _idle_workers(value: paths.Object, _known: Objects) -> Iterator[model.Unread
         yield misread("/spec/rayClusterConfig/workerGroupSpecs", text, remedy, "controller")
 
 
+def _of_service(value: paths.Object, known: Objects) -> Iterator[model.UnreadKey]:
+    yield from _idle_workers(value, known)
+    config = known_keys.parsed(known_keys.part_at(value, "/spec").get("serveConfigV2"))
+    applications = _objects(paths.mapping(config).get("applications"))
+    for field, default in (("route_prefix", "/"), ("name", "default")):
+        given = [each.get(field, default) for each in applications]
+        twice = next((each for each in given if isinstance(each, str) and given.count(each) > 1), "")
+        if twice:
+            text = f"has two applications with the {field} {twice[:60]} in serveConfigV2, and Ray Serve refuses that"
+            yield misread("/spec/serveConfigV2", text, f"give each application a {field} of its own", "controller")
+
+
 def _kept_gpus(group: paths.Object, cluster: Mapping[str, Any]) -> int | None:
     """The GPUs of the workers that a group always has; None if usher cannot say."""
     field = "minReplicas" if cluster.get("enableInTreeAutoscaling") else "replicas"
@@ -355,7 +367,11 @@ def _kept_gpus(group: paths.Object, cluster: Mapping[str, Any]) -> int | None:
     own = paths.mapping(group.get("rayStartParams"))
     if len(numbers) < len(given) or {"num-gpus", "resources"} & own.keys():
         return None
-    return max(numbers[:2]) * numbers[2] * sum(known_keys.integer(paths.mapping(each).get("nvidia.com/gpu")) for each in limits)
+    return (
+        max(numbers[:2])
+        * numbers[2]
+        * sum(known_keys.integer(paths.mapping(each).get("nvidia.com/gpu")) for each in limits)
+    )
 
 
 def _most_gpus(application: paths.Object) -> int | None:
@@ -377,7 +393,7 @@ def _most_gpus(application: paths.Object) -> int | None:
 CODE: Final[Mapping[str, Code]] = {
     "RayCluster.ray.io": {"templates": _ray_cluster},
     "RayJob.ray.io": {"templates": _ray_job},
-    "RayService.ray.io": {"templates": _ray_service, "unmet": _idle_workers},
+    "RayService.ray.io": {"templates": _ray_service, "unmet": _of_service},
     "RayCronJob.ray.io": {"templates": _ray_cron_job},
 }
 

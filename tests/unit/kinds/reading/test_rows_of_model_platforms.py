@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from usher.kinds import ray
-from usher.kinds.reading import refused_values
+from usher.kinds.reading import refused_values, started_programs, value_forms
 from usher.kinds.reading.values import Objects
 
 _Json = dict[str, Any]
@@ -333,3 +333,151 @@ def test_an_autoscaler_of_ray_keeps_only_the_minimum() -> None:
 
     assert _idle(served, "replicas: 4, minReplicas: 1", ", enableInTreeAutoscaling: true") == []
     assert _idle(served, "replicas: 4, minReplicas: 2", ", enableInTreeAutoscaling: true") == [_USES % (2, 1)]
+
+
+_ANNOTATED = "{apiVersion: v1, kind: Secret, metadata: {name: s, annotations: {serving.kserve.io/%s: '%s'}}}"
+_NIM = "{apiVersion: apps.nvidia.com/v1alpha1, kind: NIMService, metadata: {name: a, namespace: n}, spec: {%s}}"
+_CACHE = "{apiVersion: apps.nvidia.com/v1alpha1, kind: NIMCache, metadata: {name: c, namespace: n}, spec: {%s}}"
+_PARALLEL = "source: {ngc: {model: {tensorParallelism: '%s'}}}"
+_AIBRIX = """
+{apiVersion: autoscaling.aibrix.ai/v1alpha1, kind: PodAutoscaler, metadata: {name: a, %s: {autoscaling.aibrix.ai/x: y}},
+ spec: {scaleTargetRef: {kind: %s, name: b}, subTargetSelector: {roleName: r}}}
+"""
+_CANARY = """
+{apiVersion: serving.kserve.io/v1beta1, kind: InferenceService, metadata: {name: a, namespace: n, annotations:
+  {serving.kserve.io/deploymentMode: %s}}, spec: {predictor: {canaryTrafficPercent: 10, minReplicas: %s,
+  model: {storageUri: 'pvc://m/a'}}}}
+"""
+_CLAIM = (
+    "\n---\n{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: m, namespace: n}, spec: {accessModes: [%s]}}"
+)
+_POOL = """
+{apiVersion: inference.networking.k8s.io/v1, kind: InferencePool, metadata: {name: %s}, spec:
+  {endpointPickerRef: {name: %s}}}
+"""
+_PICKER = "has the endpoint picker e"
+_OF_ONE_NODE = "serves a model of PersistentVolumeClaim m with several replicas"
+_REFUSED = " which the webhook of the NIM operator refuses"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (_ANNOTATED % ("s3-endpoint", "http://minio:9000"), ["begins s3-endpoint with http"]),
+        (_ANNOTATED % ("s3-endpoint", "minio:9000"), []),
+        (_ANNOTATED % ("s3-usehttps", "false"), ["sets s3-usehttps to false"]),
+        (_ANNOTATED % ("s3-usehttps", "0"), []),
+        (_CANARY % ("Standard", 1), ["sets canaryTrafficPercent"]),
+        (_CANARY % ("Knative", 1), []),
+        (_CANARY % ("Knative", 2) + _CLAIM % "ReadWriteOnce", [_OF_ONE_NODE]),
+        (_CANARY % ("Knative", 2) + _CLAIM % "ReadWriteMany", []),
+        (_CANARY % ("Knative", 1) + _CLAIM % "ReadWriteOnce", []),
+        (_LLM % ("pvc://m/a", "replicas: 2") + _CLAIM % "ReadWriteOnce", [_OF_ONE_NODE]),
+        (_AIBRIX % ("annotations", "StormService"), []),
+        (
+            _AIBRIX % ("labels", "Deployment"),
+            ["has autoscaling.aibrix.ai/x as a label", "selects the role r of an object without roles"],
+        ),
+        (_NIM % "replicas: 1, scale: {enabled: true, hpa: {maxReplicas: 2}}", ["sets replicas beside scale.enabled"]),
+        (_NIM % "scale: {enabled: true}", ["enables scale without scale.hpa"]),
+        (_NIM % "replicas: 1, scale: {enabled: false, hpa: {maxReplicas: 0}}", []),
+        (_NIM % "metrics: {enabled: true}", ["enables metrics without a serviceMonitor"]),
+        (_NIM % "metrics: {enabled: true, serviceMonitor: {additionalLabels: {a: b}}}", []),
+        (_NIM % "storage: {nimCache: {name: c}, pvc: {}}", []),
+        (_NIM % "storage: {nimCache: {name: c}, pvc: {create: true}}", ["has nimCache and pvc as its storage"]),
+        (_NIM % "storage: {nimCache: {name: c}, emptyDir: {}}", ["has emptyDir beside another storage"]),
+        (_NIM % "storage: {pvc: {size: 5Gi}}", ["has a pvc without create and without a name"]),
+        (_NIM % "storage: {pvc: {create: true, volumeAccessMode: RWX}}", ["has the volumeAccessMode RWX"]),
+        (_NIM % "storage: {pvc: {create: true, volumeAccessMode: ReadWriteMany}}", []),
+        (
+            _NIM % "expose: {router: {ingress: {}, gateway: {}}}",
+            [
+                "has ingress and gateway in expose.router",
+                "has ingress in expose.router without hostDomainName",
+                "has gateway in expose.router without hostDomainName",
+            ],
+        ),
+        (_NIM % "expose: {router: {gateway: {}, hostDomainName: a.b}}", []),
+        (_NIM % "inferencePlatform: kserve, multiNode: {workers: 2}", ["sets multiNode with the platform kserve"]),
+        (
+            _NIM % "inferencePlatform: kserve, scale: {enabled: true, hpa: {maxReplicas: 2}}",
+            ["enables scale with the platform kserve in the mode Knative"],
+        ),
+        (
+            _NIM % "inferencePlatform: kserve, scale: {enabled: true, hpa: {maxReplicas: 2}}, "
+            "annotations: {serving.kserve.io/deploymentMode: Standard}",
+            [],
+        ),
+        (
+            _NIM % "replicas: 2, draResources: [{resourceClaimName: g}]",
+            ["names the ResourceClaim g for several replicas"],
+        ),
+        (_NIM % "replicas: 1, draResources: [{resourceClaimName: g}]", []),
+        (_CACHE % "source: {ngc: {model: {profiles: [a], engine: vllm}}}", ["has engine beside profiles of its model"]),
+        (_CACHE % "source: {ngc: {model: {profiles: [all, a]}}}", ["lists a beside the profile all"]),
+        (_CACHE % "source: {ngc: {model: {qosProfile: fast}}}", ["has the qosProfile fast"]),
+        (_CACHE % "source: {ngc: {model: {qosProfile: latency, engine: vllm}}}", []),
+        (
+            _NIM % "storage: {nimCache: {name: c}}, resources: {limits: {nvidia.com/gpu: 2}}"
+            + "\n---\n"
+            + _CACHE % _PARALLEL % 4,
+            ["gives its NIM fewer GPUs (2) than the profiles of NIMCache c run on (tensorParallelism)"],
+        ),
+        (
+            _NIM % "storage: {nimCache: {name: c}}, resources: {limits: {nvidia.com/gpu: 4}}"
+            + "\n---\n"
+            + _CACHE % _PARALLEL % 4,
+            [],
+        ),
+        (_POOL % ("a", "e") + "\n---\n" + _POOL % ("b", "e"), [_PICKER, _PICKER]),
+        (_POOL % ("a", "e") + "\n---\n" + _POOL % ("b", "f"), []),
+    ],
+)
+def test_more_objects_that_their_platforms_cannot_use(text: str, found: list[str]) -> None:
+    assert _found(text) == found
+
+
+def _of_pods(image: str, container: str, spec: str = "") -> list[str]:
+    pod = f"{{{spec}containers: [{{image: '{image}', {container}}}]}}"
+    text = f"{{apiVersion: apps/v1, kind: Deployment, spec: {{template: {{spec: {pod}}}}}}}"
+    value = _objects(text)[0]
+    specs = value_forms.pod_specs(value)
+    found = [
+        *refused_values.wrong_pods(value, specs),
+        *started_programs.needs_of_programs(("apps", "Deployment"), value, specs),
+    ]
+    return [each.text.partition(",")[0] for each in found]
+
+
+_ROUTER = "args: [--service-discovery, --selector, a=b]"
+_DISCOVERS = "finds its servers by --service-discovery with the ServiceAccount called default"
+_ONCE = "ends its model server at the first liveness probe without an answer in time"
+_ON_CPUS = "starts a release of llama.cpp that keeps all layers on CPUs without --n-gpu-layers"
+_LLAMA = "ghcr.io/ggml-org/llama.cpp:server-cuda"
+
+
+@pytest.mark.parametrize(
+    ("image", "container", "spec", "found"),
+    [
+        ("lmsysorg/sgl-model-gateway:v0.3.2", _ROUTER, "", [_DISCOVERS]),
+        ("lmsysorg/sgl-model-gateway:v0.3.2", _ROUTER, "serviceAccountName: router, ", []),
+        ("lmcache/lmstack-router:1", "args: [--service-discovery, static, --static-backends, a]", "", []),
+        ("example.com/web:1", _ROUTER, "", []),
+        ("vllm/vllm-openai:v0.11.0", "args: [--model=a/b], livenessProbe: {failureThreshold: 1}", "", [_ONCE]),
+        ("vllm/vllm-openai:v0.11.0", "args: [--model=a/b], livenessProbe: {failureThreshold: 3}", "", []),
+        (f"{_LLAMA}-b4719", "args: [-m, /models/a.gguf], volumeMounts: [{mountPath: /models}]", "", [_ON_CPUS]),
+        (f"{_LLAMA}-b4719", "args: [-m, /models/a.gguf, -ngl, '99'], volumeMounts: [{mountPath: /models}]", "", []),
+        (f"{_LLAMA}-b6710", "args: [-m, /models/a.gguf], volumeMounts: [{mountPath: /models}]", "", []),
+    ],
+)
+def test_pods_of_routers_and_servers(image: str, container: str, spec: str, found: list[str]) -> None:
+    assert _of_pods(image, container, spec) == found
+
+
+def test_two_applications_of_one_route_are_found() -> None:
+    served = "]}, {name: b, deployments: [{num_replicas: 1, ray_actor_options: {num_gpus: 1}}"
+
+    assert _idle(served, "replicas: 1") == [
+        "has two applications with the route_prefix / in serveConfigV2, and Ray Serve refuses that"
+    ]
+    assert _idle(f"]}}, {{route_prefix: /b{served[3:]}", "replicas: 1") == []

@@ -325,7 +325,8 @@ def _of_word(row: _Beside, value: paths.Object, named: Any, word: str, objects: 
             home = paths.text(paths.metadata(other).get("namespace"))
             elsewhere = bool(home and namespace) and home != namespace and not row.anywhere
             is_near = row.apart and (not home or home == (namespace or home))
-            if not elsewhere and not is_near and _fits(row, other, word):
+            is_itself = all(other.get(each) == value.get(each) for each in ("kind", "metadata"))
+            if not elsewhere and not is_near and not is_itself and _fits(row, other, word):
                 yield f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}"
 
 
