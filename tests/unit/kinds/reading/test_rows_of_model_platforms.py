@@ -152,7 +152,7 @@ _HELM = """
         (_SCALED % (_PLAIN, "sum(vllm:request_success_total)", "", ""), ["scales by vllm:request_success_total"]),
         (_SCALED % (_PLAIN, "sum(rate(vllm:request_success_total[2m]))", "", ""), []),
         (_SCALED % (_PLAIN, "sum(increase(http_requests_total[5m]))", "", ""), []),
-        (_SCALED % (_PLAIN, "avg(vllm:num_requests_waiting)", "", ""), []),
+        (_SCALED % (_PLAIN, "sum(vllm:num_requests_waiting)", "", ""), []),
         (_SCALED % (_PLAIN, "sum(job:requests_total:rate5m)", "", ""), []),
         (
             _ADAPTER % ("vllm:request_success_total", _SUM),
@@ -481,3 +481,96 @@ def test_two_applications_of_one_route_are_found() -> None:
         "has two applications with the route_prefix / in serveConfigV2, and Ray Serve refuses that"
     ]
     assert _idle(f"]}}, {{route_prefix: /b{served[3:]}", "replicas: 1") == []
+
+
+_STAGES = "prefill: {replicas: 1, template: {containers: [{name: main%s}]}}"
+_ADDED = ", env: [{name: VLLM_ADDITIONAL_ARGS, value: '--kv-transfer-config x'}]"
+_QUERY = """
+{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {name: q, namespace: n}, spec: {scaleTargetRef: {name: a},
+  triggers: [{type: prometheus%s, metadata: {threshold: '5', serverAddress: 'http://p:9090', query: '%s'}}]}}
+"""
+_SERVES = """
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: %s, namespace: n}, spec: {template: {spec:
+  {containers: [{image: '%s', %s}]}}}}
+"""
+_KEYED = "env: [{name: VLLM_API_KEY, value: x}]"
+_MINE = """
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: n, labels: {%s: a}}}
+"""
+_SGLANG = "command: [python3, -m, sglang.launch_server%s]"
+_AVERAGE = "scales by avg over pods with the metricType AverageValue"
+_NAMED_PORT = (
+    "{apiVersion: serving.knative.dev/v1, kind: Service, spec: {template: {spec: {containers: [{ports: [%s]}]}}}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (_LLM % ("hf://c/b", _STAGES % ""), ["has prefill without --kv-transfer-config"]),
+        (_LLM % ("hf://c/b", _STAGES % _ADDED), []),
+        (_LLM % ("hf://c/b", f"baseRefs: [{{name: mine}}], {_STAGES % ''}"), []),
+        (_QUERY % ("", "avg(DCGM_FI_DEV_GPU_UTIL)"), [_AVERAGE]),
+        (_QUERY % ("", "avg by (namespace) (vllm:num_requests_waiting)"), [_AVERAGE]),
+        (_QUERY % (", metricType: AverageValue", "avg(vllm:kv_cache_usage_perc)"), [_AVERAGE]),
+        (_QUERY % (", metricType: Value", "avg(DCGM_FI_DEV_GPU_UTIL)"), []),
+        (_QUERY % ("", "sum(vllm:num_requests_waiting)"), []),
+        (_QUERY % ("", "sum(avg_over_time(vllm:num_requests_waiting[1m]))"), []),
+        (
+            _QUERY % ("", "sum(sglang:num_queue_reqs)") + _SERVES % ("a", "lmsysorg/sglang:v0.5.3", _SGLANG % ""),
+            ["starts SGLang without --enable-metrics"],
+        ),
+        (
+            _QUERY % ("", "sum(sglang:num_queue_reqs)")
+            + _SERVES % ("a", "lmsysorg/sglang:v0.5.3", _SGLANG % ", --enable-metrics"),
+            [],
+        ),
+        (_QUERY % ("", "sum(a)") + _SERVES % ("a", "lmsysorg/sglang:v0.5.3", _SGLANG % ""), []),
+        (
+            _QUERY % ("", "sum(llamacpp:requests_deferred)") + _SERVES % ("a", _LLAMA, "args: [-m, a]"),
+            ["starts llama.cpp without --metrics"],
+        ),
+        (_QUERY % ("", "sum(llamacpp:requests_deferred)") + _SERVES % ("a", _LLAMA, "args: [-m, a, --metrics]"), []),
+        (
+            _QUERY % ("", "sum(vllm:num_requests_waiting)")
+            + _SERVES % ("a", "vllm/vllm-openai:v0.11.0", "args: [--disable-log-stats]"),
+            ["starts vLLM with --disable-log-stats"],
+        ),
+        (
+            _SERVES % ("r", "lmcache/lmstack-router:1", "args: []") + _SERVES % ("a", "vllm/vllm-openai:v1", _KEYED),
+            ["is lmstack-router without VLLM_API_KEY"],
+        ),
+        (_SERVES % ("r", "lmcache/lmstack-router:1", _KEYED) + _SERVES % ("a", "vllm/vllm-openai:v1", _KEYED), []),
+        (
+            _SERVES % ("r", "lmcache/lmstack-router:1", "args: []")
+            + _SERVES % ("a", "vllm/vllm-openai:v1", "args: []"),
+            [],
+        ),
+        (
+            _SERVED % ("", "", "gs://a/b", "") + _MINE % "control-plane",
+            ["is in a namespace with the label control-plane (Namespace n)"],
+        ),
+        (_SERVED % ("", "", "gs://a/b", "") + _MINE % "team", []),
+        (_NAMED_PORT % "{containerPort: 8000, name: http}", ["names a port http"]),
+        (_NAMED_PORT % "{containerPort: 8000, name: http1}", []),
+        (_NAMED_PORT % "{containerPort: 8000}", []),
+    ],
+)
+def test_stages_queries_and_metrics_of_servers(text: str, found: list[str]) -> None:
+    values = _objects(text)
+    pods = [each for value in values for each in refused_values.wrong_pods(value, value_forms.pod_specs(value))]
+
+    assert [*_found(text), *(each.text.partition(",")[0] for each in pods)] == found
+
+
+def test_a_server_tells_others_where_its_cache_is() -> None:
+    transfer = '--kv-transfer-config, \'{"kv_connector":"NixlConnector","kv_role":"%s"}\''
+    told = "env: [{name: VLLM_NIXL_SIDE_CHANNEL_HOST, valueFrom: {fieldRef: {fieldPath: status.podIP}}}]"
+
+    assert _of_pods("vllm/vllm-openai:v0.11.0", f"args: [--model=a/b, {transfer % 'kv_both'}]") == [
+        "passes its cache on by NixlConnector without VLLM_NIXL_SIDE_CHANNEL_HOST"
+    ]
+    assert _of_pods("vllm/vllm-openai:v0.11.0", f"{told}, args: [--model=a/b, {transfer % 'kv_both'}]") == []
+    assert _of_pods("vllm/vllm-openai:v0.11.0", f"args: [--model=a/b, {transfer % 'kv_consumer'}]") == []
