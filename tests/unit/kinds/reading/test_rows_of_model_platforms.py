@@ -136,13 +136,13 @@ metadata: {name: adapter, namespace: monitoring}
 data:
   config.yaml: |
     rules:
-    - {seriesQuery: '%s{pod!=""}', name: {as: x}, metricsQuery: '%s'}
+    - {seriesQuery: '%s{pod!=""}', resources: {overrides: {pod: {resource: pod}}}, name: {as: x}, metricsQuery: '%s'}
 """
 _SUM = "sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)"
 _RATE = "sum(rate(<<.Series>>{<<.LabelMatchers>>}[2m])) by (<<.GroupBy>>)"
 _HELM = """
 {apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: a}, spec: {values: {rules: {custom: [
-  {seriesQuery: 'vllm:generation_tokens_total', metricsQuery: '%s'}]}}}}
+  {seriesQuery: 'vllm:generation_tokens_total', resources: {template: '<<.Resource>>'}, metricsQuery: '%s'}]}}}}
 """
 
 

@@ -231,7 +231,11 @@ def _ray(accelerator: str, selector: str) -> str:
         ),
         (_KNATIVE, _ANNOTATED % "autoscaling.knative.dev/metric: concurrency", []),
         (_LLM, "{spec: {parallelism: {data: 8}}}", ["set dataLocal to the ranks of one pod"]),
-        (_LLM, "{spec: {baseRefs: [{name: a}], prefill: {parallelism: {dataLocal: 8}}}}", ["set data to the ranks of all pods"]),
+        (
+            _LLM,
+            "{spec: {baseRefs: [{name: a}], prefill: {parallelism: {dataLocal: 8}}}}",
+            ["set data to the ranks of all pods"],
+        ),
         (_LLM, "{spec: {parallelism: {data: 8, dataLocal: 4, pipeline: 2}}}", ["keep pipeline, or data and dataLocal"]),
         (_LLM, "{spec: {parallelism: {data: 8, dataLocal: 4}, worker: {}}}", []),
         (_LLM, "{spec: {worker: {}}}", ["set parallelism.pipeline, or parallelism.data and dataLocal"]),

@@ -496,13 +496,21 @@ def _services_by_label(namespace: str, objects: Objects) -> Mapping[str, Sequenc
 
 
 def _port_not_scraped(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
-    """A port of a ServiceMonitor that the Services in the files which it selects do not have."""
+    """Labels and a port of a ServiceMonitor that the Services in the files do not have."""
     wanted = known_keys.part_at(value, "/spec/selector/matchLabels")
     spaces = places.texts_at(value, "spec.namespaceSelector.matchNames[]") or [namespace]
     first = str(next(iter(wanted.items()), ""))
     services = [each for space in spaces for each in _services_by_label(space, objects).get(first, ())]
     found = [each for each in services if wanted.items() <= known_keys.part_at(each, "/metadata/labels").items()]
     known = {name for each in found for name in places.texts_at(each, "spec.ports[].name")}
+    others = [each for space in spaces for each in objects.of_kind("", "Service", space)] if wanted else []
+    for each in others if not found and not places.values_at(value, "spec.namespaceSelector.any") else ():
+        if wanted.items() <= known_keys.part_at(each, "/spec/selector").items():
+            name = paths.text(paths.metadata(each).get("name"))[:100]
+            text = f"selects Services by labels that pods of Service {name} have, and the Service itself does not"
+            remedy = "add them to metadata.labels of the Service"
+            yield environment.misread("/spec/selector/matchLabels", text, remedy, "agent")
+            return
     for place, name in places.texts_with_paths(value, "spec.endpoints[].port", "") if found else ():
         if name not in known and not places.is_placeholder(name):
             text = f"scrapes the port {name[:100]}, which the Services that it selects in these files do not have"
