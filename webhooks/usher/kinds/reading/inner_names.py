@@ -41,7 +41,7 @@ class _Row(NamedTuple):
     pattern: str = _ANY_TEXT
     """The name in a text, as the first group of a regular expression; empty where the whole text is the name."""
     elsewhere: str = ""
-    """A field of the scope with which names may come from another object."""
+    """Fields of the scope with which names may come from another object."""
     unique: bool = False
     some: bool = False
     """Whether a scope without any name is left out, because its names may come with a run."""
@@ -109,7 +109,7 @@ _WITH_PORTS: Final = {"livenessProbe", "readinessProbe", "startupProbe", "lifecy
 
 
 def _of_scope(row: _Row, scope: Any, path: str, others: Sequence[str]) -> Iterator[model.UnreadKey]:  # noqa: ANN401 - any JSON
-    if not isinstance(scope, dict) or (row.elsewhere and row.elsewhere in scope):
+    if not isinstance(scope, dict) or (row.elsewhere and places.values_at(scope, row.elsewhere)):
         return
     used = places.texts_at(scope, row.uses)
     names = places.texts_at(scope, row.names) if used or row.unique else []
