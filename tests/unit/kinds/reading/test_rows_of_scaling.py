@@ -134,6 +134,13 @@ _TRITON = """
 ---
 {apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: n}, data: {config.pbtxt: '%s'}}
 """
+_TRIGGER = """
+{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {name: a, namespace: %s}, spec: {scaleTargetRef: {name: a},
+  triggers: [{type: prometheus, metadata: {threshold: '5', serverAddress: '%s', query: 'sum(a)'%s}}]}}
+"""
+_TENANCY = "https://thanos-querier.openshift-monitoring.svc.cluster.local:9092"
+_MODEL = "{apiVersion: kubeai.org/v1, kind: Model, metadata: {name: m, namespace: k}, spec: {engine: %s, url: '%s'}}"
+_OLLAMA = "takes its model from ollama:// with"
 _KEYLESS = "takes the API key of a backend from Secret s"
 
 
@@ -148,6 +155,14 @@ _KEYLESS = "takes the API key of a backend from Secret s"
         (_METRIC % ("pods", "type: AverageValue, averageValue: 5"), []),
         (_METRIC % ("external", "type: Value, value: 5"), []),
         (_METRIC % ("resource", "type: Utilization, averageUtilization: 70"), []),
+        (_TRIGGER % ("n", "http://prometheus:9090", ""), ["asks prometheus"]),
+        (_TRIGGER % ("keda", "http://prometheus:9090", ""), []),
+        (_TRIGGER % ("n", "http://prometheus.monitoring:9090/x", ""), []),
+        (_TRIGGER % ("n", _TENANCY, ", unsafeSsl: 'true'"), [f"asks {_TENANCY.removeprefix('https://')}"]),
+        (_TRIGGER % ("n", _TENANCY, ", unsafeSsl: 'true', namespace: n"), []),
+        (_MODEL % ("VLLM", "ollama://gemma2:2b"), [f"{_OLLAMA} an engine that knows no registry of Ollama"]),
+        (_MODEL % ("OLlama", "hf://a/b"), ["takes its model from hf:// with the engine OLlama"]),
+        (_MODEL % ("OLlama", "ollama://gemma2:2b"), []),
         (_KEY % "api-key", [_KEYLESS]),
         (_KEY % "apiKey", []),
         (_GROUPED % ("STRICT", "", 2, ""), ["asks mTLS of all pods"]),
