@@ -378,10 +378,30 @@ def test_a_flavor_whose_labels_no_known_node_has_is_found() -> None:
 
 @pytest.mark.parametrize(("cohort", "queue", "is_more"), [(8, 8, True), (4, 4, False), (8, 0, False), (16, 4, False)])
 def test_quotas_of_a_cohort_are_added_to_those_of_its_queues(cohort: int, queue: int, is_more: bool) -> None:
-    """Quotas of one of them above the nodes are left to an autoscaler."""
     member = _quota("ClusterQueue", queue, "name: q", "cohortName: all, ")
 
     found = _beside_kueue(_quota("Cohort", cohort, "name: all"), member, _node("gpu: h100", 8))
+
+    assert bool(found) is is_more
+
+
+@pytest.mark.parametrize(
+    ("queue", "labels", "more", "is_more"),
+    [
+        (16, "gpu: h100", "", True),
+        (8, "gpu: h100", "", False),
+        (16, "gpu: a100", "", False),
+        (16, "gpu: h100, eks.amazonaws.com/nodegroup: g", "", False),
+        (16, "gpu: h100, topology.kubernetes.io/region: eu", "", False),
+        (16, "gpu: h100", "admissionChecks: [more-nodes], ", False),
+    ],
+)
+def test_a_queue_has_no_more_devices_than_nodes_outside_clouds(
+    queue: int, labels: str, more: str, is_more: bool
+) -> None:
+    flavor = _object("kueue.x-k8s.io/v1beta2", "ResourceFlavor", "nodeLabels: {gpu: h100}", "name: f")
+
+    found = _beside_kueue(_quota("ClusterQueue", queue, "name: q", more), flavor, _node(labels))
 
     assert bool(found) is is_more
 

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from usher import model, paths
-from usher.kinds.reading import known_keys, pod_networks, started_programs
+from usher import memo, model, paths
+from usher.kinds.reading import definition_limits, known_keys, pod_networks, started_programs
 from usher.kinds.reading.environment import misread, misread_variables
 from usher.kinds.reading.value_forms import (
     ADDED,
@@ -334,6 +334,7 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
     yield from _of_rows(_beside_rows().get(" ".join(key), ()), value, objects)
     yield from _pods_beside_others(value, objects)
     yield from pod_networks.routes_beside_others(value, key, objects)
+    yield from definition_limits.without_its_webhook(value, key, objects)
     if key[0] == _CONSTRAINTS:
         yield from _constraint_without_template(key[1], objects)
 
@@ -410,6 +411,8 @@ def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, obje
         yield from _flavor_without_nodes(value, objects)
     elif key == (_KUEUE, "Cohort"):
         yield from _cohort_above_nodes(value, objects)
+    elif key == (_KUEUE, "ClusterQueue"):
+        yield from _queue_above_nodes(value, objects)
     if key[0] == _KUEUE:
         yield from _other_clusters(value, key[1], objects)
 
@@ -471,6 +474,43 @@ def _cohort_above_nodes(value: paths.Object, objects: Objects) -> Found:
             yield misread(where, f"{text}so Kueue admits more than fits unless nodes are added", remedy, "controller")
 
 
+_OF_CLOUD: Final = memo.pattern(r"node-?(?:group|pool)|(?:agent|worker-)?pool(?:-|$)|instance-?group|/region$")
+"""Keys of labels of nodes that a cloud adds by itself."""
+
+
+def _queue_above_nodes(value: paths.Object, objects: Objects) -> Found:
+    """A queue with more devices of a flavor than the known nodes have, where nothing is known to add nodes.
+
+    Kueue knows nothing of nodes, so it preempts nothing while its quota has room (kubernetes-sigs/kueue#4782, #3210).
+    A topology counts nodes, and a check may ask for them or for other clusters.
+    """
+    made = objects.names("karpenter.sh", "NodePool") or objects.names("cluster.x-k8s.io", "MachineDeployment")
+    if made or values_at(value, "spec.{admissionChecks[],admissionChecksStrategy.admissionChecks[]}"):
+        return
+    nodes, flavors = objects.known("", "Node").values(), objects.known(_KUEUE, "ResourceFlavor")
+    labels = [known_keys.part_at(each, "/metadata/labels") for each in nodes]
+    if any(_OF_CLOUD.search(key) for each in labels for key in each):
+        return
+    for where, given in at(value, "spec.resourceGroups[].flavors[]"):
+        flavor = flavors.get(str(given.get("name"))) if isinstance(given, dict) else None
+        if flavor is None or "topologyName" in paths.mapping(flavor.get("spec")):
+            continue
+        wanted = known_keys.part_at(flavor, "/spec/nodeLabels").items()
+        matching = [node for node, own in zip(nodes, labels, strict=True) if wanted <= own.items()]
+        for inner, own in at(given, "resources[]"):
+            device = str(own.get("name")) if isinstance(own, dict) else ""
+            amount = known_keys.integer(own.get("nominalQuota")) if "/" in device else 0
+            offered = [known_keys.part_at(each, "/status/allocatable").get(device) for each in matching]
+            have = sum(map(known_keys.integer, offered))
+            if 0 < have < amount:
+                text = (
+                    f"has a quota of {amount} {device[:60]}, and the known nodes of its flavor have {have}, so Kueue "
+                )
+                text += "admits more than fits and preempts nothing for what waits on the nodes"
+                remedy = f"set nominalQuota to at most {have}, unless nodes are added"
+                yield misread(f"{where}{inner}/nominalQuota", text, remedy, "controller")
+
+
 def _other_clusters(value: paths.Object, kind: str, objects: Objects) -> Iterator[model.UnreadKey]:
     """Mistakes in the configuration of MultiKueue for which it sends nothing."""
     spec = paths.mapping(value.get("spec"))
@@ -501,36 +541,3 @@ def _other_clusters(value: paths.Object, kind: str, objects: Objects) -> Iterato
 
 
 _KUBECONFIG: Final = "spec.{kubeConfig,clusterSource.kubeConfig}.location"
-
-
-_REQUEST_SECONDS: Final = 60
-"""The time of a request to the API server."""
-
-
-def slow_webhooks(value: paths.Object, objects: Objects) -> Found:
-    """Mutating webhooks in the files that are asked about a Pod one after the other, longer than a request lasts."""
-    group, kind = "admissionregistration.k8s.io", "MutatingWebhookConfiguration"
-    seconds = objects.once(
-        "seconds of webhooks",
-        lambda: {name: _seconds_for_pods(each) for name, each in objects.cluster_scoped(group, kind).items()},
-    )
-    slowest, total = objects.once(
-        "slowest webhook",
-        lambda: (max(sorted(seconds), key=lambda each: seconds[each], default=""), sum(seconds.values())),
-    )
-    if total >= _REQUEST_SECONDS and paths.text(paths.metadata(value).get("name")) == slowest:
-        text = f"has a part in the {total} s of all mutating webhooks that are asked about a Pod one after the other,"
-        text = f"{text} if their servers are away, and a request has {_REQUEST_SECONDS} s"
-        yield misread("/webhooks", text, "shorten timeoutSeconds, for example to 5, or narrow the rules", "controller")
-
-
-def _seconds_for_pods(value: paths.Object) -> int:
-    total = 0
-    for _, webhook in at(value, "webhooks[]"):
-        groups, names, operations = (
-            set(texts_at(webhook, f"rules[].{field}[]")) for field in ("apiGroups", "resources", "operations")
-        )
-        asked = groups & {"", "*"} and names & {"pods", "*", "*/*", "pods/*"} and operations & {"CREATE", "*"}
-        seconds = webhook.get("timeoutSeconds", 10) if isinstance(webhook, dict) and asked else 0
-        total += seconds if isinstance(seconds, int) else 0
-    return total
