@@ -3,7 +3,7 @@
 YAML takes long to read, so people write YAML, and usher reads JSON. scripts/generate runs this tool.
 
 It gives the rows of `values` and `beside` in known_keys.yaml the words without which an object does not meet them, so
-that most objects need none of their patterns.
+that most objects are compared with few of their patterns.
 """
 
 import re
@@ -70,10 +70,12 @@ _SAFE: Final = re.compile(r"[A-Za-z0-9_./@:=+-]")
 _SHORTEST: Final = 4
 _MOST_WORDS: Final = 24
 _COMMON: Final = frozenset({
-    "annotations", "args", "command", "containers", "env", "image", "initContainers", "labels", "limits", "metadata",
-    "name", "requests", "resources", "spec", "template", "value", "volumes", "volumeMounts",
+    "annotations", "args", "claimName", "command", "containerPort", "containers", "emptyDir", "env", "image",
+    "initContainers", "labels", "limits", "matchLabels", "memory", "metadata", "mountPath", "name", "namespace",
+    "nodeSelector", "path", "persistentVolumeClaim", "ports", "replicas", "requests", "resources", "schedulerName",
+    "securityContext", "selector", "spec", "template", "tolerations", "type", "value", "volumes", "volumeMounts",
 })  # fmt: skip
-"""Keys that nearly every object has."""
+"""Keys that many objects have."""
 
 
 def with_words(row: dict[str, Any]) -> dict[str, Any]:
@@ -83,8 +85,12 @@ def with_words(row: dict[str, Any]) -> dict[str, Any]:
         return row  # a text in the object may be written in other letters
     groups = [group for pattern in places.values() for group in words_of_pattern(pattern)]
     groups += [{key} for place in (row.get("each", ""), *places) for key in sorted(_keys_of_place(place))]
-    best = max(groups, key=lambda group: (min(map(len, group)), -len(group)), default=set[str]())
+    best = _longest(groups)
     return {**row, "words": sorted(best)} if best else row
+
+
+def _longest(groups: Iterable[set[str]]) -> set[str]:
+    return max(groups, key=lambda group: (min(map(len, group)), -len(group)), default=set[str]())
 
 
 def _keys_of_place(place: str) -> set[str]:
@@ -109,10 +115,15 @@ def _without_braces(place: str) -> Iterator[str]:
 
 def words_of_pattern(pattern: str) -> Iterator[set[str]]:
     """Groups of words in small letters. Every text that the pattern finds has a word of each group."""
-    yield from _words_of_nodes(parser.parse(pattern))
+    found = parser.parse(pattern)
+    # Only a text, or a key, begins with a letter.
+    first = (kinds_of_nodes.AT, kinds_of_nodes.AT_BEGINNING)
+    at_beginning = bool(found) and found[0] == first and not found.state.flags & re.MULTILINE
+    yield from _words_of_nodes(found, quote='"' if at_beginning else "")
 
 
-def _words_of_nodes(nodes: Iterable[tuple[Any, Any]]) -> Iterator[set[str]]:
+def _words_of_nodes(nodes: Iterable[tuple[Any, Any]], quote: str = "") -> Iterator[set[str]]:
+    """The groups of nodes; a quote stands before letters at the beginning of a text."""
     run = ""
     for kind, given in [*nodes, (None, None)]:
         letter = chr(given) if kind is kinds_of_nodes.LITERAL else ""
@@ -120,19 +131,23 @@ def _words_of_nodes(nodes: Iterable[tuple[Any, Any]]) -> Iterator[set[str]]:
             run += letter.lower()
             continue
         if len(run) >= _SHORTEST:
-            yield {run}
+            yield {f"{quote}{run}" if run[0].isalpha() and not run.startswith(("true", "false")) else run}
+        if run or kind not in (kinds_of_nodes.AT, kinds_of_nodes.SUBPATTERN, kinds_of_nodes.BRANCH):
+            quote = ""
         run = ""
         if letter == "\\":
             return  # Python and JSON write the next letters in different ways
         if kind is kinds_of_nodes.SUBPATTERN:
-            yield from _words_of_nodes(given[-1])
+            yield from _words_of_nodes(given[-1], quote)
+            quote = ""
         elif kind in (kinds_of_nodes.MAX_REPEAT, kinds_of_nodes.MIN_REPEAT) and given[0] > 0:
             yield from _words_of_nodes(given[2])
         elif kind is kinds_of_nodes.BRANCH:
-            each = [max(_words_of_nodes(way), key=lambda group: min(map(len, group)), default=None) for way in given[1]]
-            together = set().union(*filter(None, each))
-            if all(each) and len(together) <= _MOST_WORDS:
+            ways = [_longest(_words_of_nodes(way, quote)) for way in given[1]]
+            together = set().union(*ways)
+            if all(ways) and len(together) <= _MOST_WORDS:
                 yield together
+            quote = ""
 
 
 def _one_a_line(rows: list[object] | dict[str, object]) -> bytes:
