@@ -260,7 +260,8 @@ class Evaluator:
 
     def _admitted(self, request: Request) -> tuple[merge.Merged, Subject]:
         workload, known = self.workload(request), self._knowledge(request)
-        merged = self._merged(request, workload, off=False)
+        # Reports of files name what mutations want that are off.
+        merged = self._merged(request, workload, off=request.place != "admission")
         if merged.operations:
             request = replace(request, value=merged.value)
         if merged.operations or request.growths:
