@@ -6,8 +6,9 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
+import orjson
 from msgspec.structs import replace
 
 from usher import memo, model, paths
@@ -54,12 +55,19 @@ class _Wrong(NamedTuple):
     topic: str = "controller"
     same: str = ""
     """Places in the whole object that say the same; a match is wrong if one there says something else, the {other}."""
+    words: Sequence[bytes] = ()
+    """The JSON of each object that meets the row has one of these words, in small letters (tools/compile_tables.py)."""
 
 
 @cache
 def _wrong_rows() -> Mapping[str, Sequence[_Wrong]]:
-    rows = [_Wrong(**row) for row in known_keys.rows("values")]
+    rows = [_Wrong(**row) for row in _rows_with_words("values")]
     return {kind: [row for row in rows if kind in row.kinds] for each in rows for kind in each.kinds}
+
+
+def _rows_with_words(part: str) -> Iterator[Mapping[str, Any]]:
+    for row in known_keys.rows(part):
+        yield {**row, "words": tuple(map(str.encode, row.get("words", ())))}
 
 
 _ALIKE: Final = 0.7
@@ -153,7 +161,8 @@ def wrong_in_container(whole: paths.Object, key: tuple[str, str], index: int, *,
 
 
 def _wrong_values(value: paths.Object, kind: str) -> Iterator[model.UnreadKey]:
-    for row in _wrong_rows().get(kind, ()):
+    rows = _wrong_rows().get(kind, ())
+    for row in _possible_rows(rows, value) if rows else ():
         # Conditions about the whole object are asked once, so that the cost stays linear in the parts.
         only, unless = (tuple(conditions.items()) for conditions in (row.only, row.unless))
         if _meets(value, only, all, about_object=True) and not _meets(value, unless, any, about_object=True):
@@ -161,6 +170,18 @@ def _wrong_values(value: paths.Object, kind: str) -> Iterator[model.UnreadKey]:
                 if _meets(part, [*only, (row.at, row.pattern)], all) and not _meets(part, unless, any):
                     same = [str(each) for each in values_at(value, row.same)] if row.same else []
                     yield from _wrong_in(part, path, row, same)
+
+
+_Row = TypeVar("_Row", _Wrong, "_Beside")
+
+
+def _possible_rows(rows: Sequence[_Row], value: paths.Object) -> Sequence[_Row]:
+    """The rows that an object may meet by its words. Most objects meet no row, and cost only this."""
+    try:
+        text = orjson.dumps(value).lower()
+    except orjson.JSONEncodeError:  # Python's own parser accepts half surrogates and very large integers
+        return rows
+    return [row for row in rows if not row.words or any(map(text.__contains__, row.words))]
 
 
 _WHOLE: Final = "$."
@@ -249,11 +270,13 @@ class _Beside(NamedTuple):
     """The kind of a third object that is there too."""
     apart: bool = False
     """Whether only objects of two known namespaces count."""
+    words: Sequence[bytes] = ()
+    """As of `_Wrong`."""
 
 
 @cache
 def _beside_rows() -> Mapping[str, Sequence[_Beside]]:
-    rows = [_Beside(**row) for row in known_keys.rows("beside")]
+    rows = [_Beside(**row) for row in _rows_with_words("beside")]
     return {kind: [row for row in rows if kind in row.kinds] for each in rows for kind in each.kinds}
 
 
@@ -331,7 +354,9 @@ def _of_word(row: _Beside, value: paths.Object, named: Any, word: str, objects: 
 
 def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
     """Values that another object of the files contradicts, by the rows `beside` of known_keys.yaml."""
-    yield from _of_rows(_beside_rows().get(" ".join(key), ()), value, objects)
+    kind = " ".join(key)
+    rows = objects.once(f"rows beside {kind}", lambda: [*_rows_with_others(kind, objects)])
+    yield from _of_rows(rows, value, objects)
     yield from _pods_beside_others(value, objects)
     yield from pod_networks.routes_beside_others(value, key, objects)
     yield from definition_limits.without_its_webhook(value, key, objects)
@@ -339,8 +364,19 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
         yield from _constraint_without_template(key[1], objects)
 
 
+def _rows_with_others(kind: str, objects: Objects) -> Iterator[_Beside]:
+    """The rows of a kind whose other objects are among the objects, or among those behind them."""
+    for row in _beside_rows().get(kind, ()):
+        behind: Objects | None = objects
+        while behind is not None:
+            if any(behind.known(group, other) for group, _, other in (each.partition(" ") for each in row.others)):
+                yield row
+                break
+            behind = behind.others
+
+
 def _of_rows(rows: Sequence[_Beside], value: paths.Object, objects: Objects) -> Found:
-    for row in rows:
+    for row in _possible_rows(rows, value) if rows else ():
         if meets(value, row.only) and not meets_any(value, row.unless):
             yield from _of_row(row, value, objects)
 
