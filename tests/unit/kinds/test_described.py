@@ -534,3 +534,14 @@ def test_kinds_of_a_site_are_known_while_its_usher_yaml_is_in_use() -> None:
     assert key not in registry.PODS
     assert key not in registry.BY_KEY["batch", "Job"].owned_by
     assert registry.scaled("example.com", "teams") is None
+
+
+def test_an_object_that_names_pods_elsewhere_is_unknown_there() -> None:
+    def experiment(**template: builders.JsonValue) -> model.Workload:
+        return workload(builders.custom("kubeflow.org/v1beta1", "Experiment", {"trialTemplate": template}))
+
+    inline = experiment(trialSpec=builders.job(builders.template(builders.container(gpus=1))))
+    named = experiment(configMap={"configMapName": "trial"})
+
+    assert ([each.count.minimum for each in inline.pod_sets], inline.unknowns) == ([3], ())
+    assert [each.path for each in named.unknowns] == ["/spec/trialTemplate/configMap"]

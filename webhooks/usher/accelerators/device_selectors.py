@@ -99,7 +99,7 @@ class Selector:
         """Whether it selects the device.
 
         Args:
-            left: the steps that a search may still take, a list of one. Answers that are remembered take none.
+            left: the steps that a search may still take, in a list of one; remembered answers cost no steps.
 
         Raises:
             EvaluationError: the scheduler would stop here.

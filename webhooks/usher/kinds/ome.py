@@ -1,13 +1,12 @@
-"""Models and services that an operator serves: KAITO (kaito.sh) and OME (ome.io).
+"""ome.io: services of OME, whose pods come from a runtime that the service names, or that OME chooses by the model.
 
-KAITO makes its pods from a machine type: each asks for all GPUs of one machine. Sources: pkg/sku, pkg/workspace and
-pkg/ragengine of kaito-project/kaito at 056b8280. The pods of an InferenceService of OME come from a runtime. Sources:
-pkg/controller/v1beta1/inferenceservice of sgl-project/ome at 17b77eda.
+Sources: pkg/controller/v1beta1/inferenceservice, pkg/runtimeselector and pkg/acceleratorclassselector of
+sgl-project/ome at 17b77eda.
 """
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -15,171 +14,11 @@ from usher import memo, model, paths
 from usher.kinds.kind import Code
 from usher.kinds.reading import pod_templates as layers
 from usher.kinds.reading.counts import DEFAULT_SURGE, share_of_replicas
-from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
-from usher.kinds.reading.templates import LISTS, ONE, TERMS, ContainerPlace, Place, Template, Traits
+from usher.kinds.reading.pod_templates import listed_containers, template_times
+from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
 Object = Mapping[str, paths.Json]
-
-_GPU: Final = "nvidia.com/gpu"
-
-_GPUS_OF_MACHINES: Final[Mapping[str, int]] = {
-    name: gpus
-    for gpus, names in {
-        1: "Standard_NV36ads_A10_v5 Standard_NC24ads_A100_v4 Standard_NC40ads_H100_v5 Standard_NCC40ads_H100_v5 "
-        "Standard_NG32ads_V620_v1 Standard_NG32adms_V620_v1 Standard_NC4_A2 Standard_NC8_A2 Standard_NC4_A16 "
-        "Standard_NC8_A16 g6.xlarge g6.2xlarge g6.4xlarge g6.8xlarge g6.16xlarge gr6.4xlarge g5.xlarge g5.2xlarge "
-        "g5.4xlarge g5.8xlarge g5.16xlarge g4ad.xlarge g4ad.2xlarge g4ad.4xlarge trn1.2xlarge inf2.xlarge inf2.8xlarge",
-        2: "Standard_NV72ads_A10_v5 Standard_NC48ads_A100_v4 Standard_NC80adis_H100_v5 Standard_NC16_A2 "
-        "Standard_NC32_A2 Standard_NC16_A16 Standard_NC32_A16 g4ad.8xlarge",
-        4: "Standard_NC96ads_A100_v4 g6.12xlarge g6.24xlarge g5.12xlarge g5.24xlarge g4ad.16xlarge",
-        6: "inf2.24xlarge",
-        8: "Standard_ND96asr_A100_v4 Standard_ND96amsr_A100_v4 Standard_ND96isr_H100_v5 Standard_ND96isr_H200_v5 "
-        "p4d.24xlarge p4de.24xlarge p5.48xlarge p5e.48xlarge p5en.48xlarge g6.48xlarge g5.48xlarge",
-        12: "inf2.48xlarge",
-        16: "trn1.32xlarge trn1n.32xlarge",
-    }.items()
-    for name in names.split()
-}
-"""GPUs of the machine types that KAITO knows (pkg/sku); it asks for as many nvidia.com/gpu, whatever their vendor."""
-
-_KAITO_TOLERATES: Final[list[paths.Json]] = [
-    {"key": _GPU, "operator": "Exists", "effect": "NoSchedule"},
-    {"key": "sku", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"},
-]
-_KAITO_TRAITS: Final = Traits(changeable=False)
-_BY_MODEL: Final = "KAITO computes the number of nodes from the size of the model"
-
-
-def _workspace(workspace: Object, reading: Reading) -> Iterator[Template]:
-    status = reading.mapping(workspace.get("status"), "/status")
-    nodes = reading.count(status.get("targetNodeCount"), "/status/targetNodeCount", default=0, of="nodes")
-    yield from _of_workspace(workspace, "", nodes, reading)
-
-
-def _of_workspace(
-    holder: Object, path: str, nodes: int, reading: Reading, *, selector: Place | None = None
-) -> Iterator[Template]:
-    """The pods of a workspace: one for each node, or one that tunes a model.
-
-    Args:
-        nodes: `status.targetNodeCount`, which KAITO sets once; 0 until then.
-        selector: the selector of the set that makes it, in place of its own.
-    """
-    resource = Place(holder.get("resource"), path + "/resource")
-    asked = reading.mapping(*resource)
-    selected = selector or Place(asked.get("labelSelector"), resource.path + "/labelSelector")
-    reading.text(asked.get("instanceType"), resource.path + "/instanceType")
-    inference = reading.mapping(holder.get("inference"), path + "/inference")
-    if holder.get("tuning") is not None:
-        yield _placed(_kaito_pod(resource, "tuning", ONE, reading), selected, reading)
-        return
-    count = reading.count(asked.get("count"), resource.path + "/count", default=1, of="nodes")
-    if nodes:
-        pods = model.Count(minimum=nodes, maximum=nodes)
-    elif inference.get("template") is None:
-        pods = model.Count(minimum=1, maximum=None, reason=_BY_MODEL)
-    else:
-        pods = model.Count(minimum=count, maximum=count)
-    if inference.get("template") is None:
-        yield _placed(_kaito_pod(resource, "inference", pods, reading), selected, reading)
-        return
-    place = Place(inference["template"], path + "/inference/template")
-    found = pod_template(place, reading, count=pods)
-    spec = reading.mapping(found.spec.value, found.spec.path)
-    tolerations = [*reading.sequence(spec.get("tolerations"), found.spec.path + "/tolerations"), *_KAITO_TOLERATES]
-    kept = {key: each for key, each in spec.items() if key not in ("affinity", "tolerations")}
-    fields = {"tolerations": Place(tolerations, found.spec.path + "/tolerations")}
-    yield _placed(replace(found, spec=Place(kept, found.spec.path), fields=fields), selected, reading)
-
-
-def _kaito_pod(resource: Place, container: str, count: model.Count, reading: Reading, *, gpus: bool = True) -> Template:
-    """A pod that KAITO writes whole."""
-    asked = _of_machine(resource, reading) if gpus else {}
-    place = Place(asked, resource.path)
-    asks = resource.value if isinstance(resource.value, dict) else {}
-    field = next((each for each in ("partition", "instanceType") if each in asks), "")
-    value: dict[str, paths.Json] = {"volumeMounts": [{"name": "dshm", "mountPath": "/dev/shm"}]}  # noqa: S108
-    volumes: paths.Json = [{"name": "dshm", "emptyDir": {"medium": "Memory"}}]
-    tolerations = [
-        *_KAITO_TOLERATES,
-        *({"key": name, "operator": "Exists", "effect": "NoSchedule"} for name in asked if name != _GPU),
-    ]
-    return Template(
-        name="",
-        path=resource.path,
-        spec=Place(None, resource.path),
-        count=count,
-        traits=_KAITO_TRAITS,
-        containers=(ContainerPlace(value=value, path=resource.path, name=container, requests=place, limits=place),),
-        fields={"tolerations": Place(tolerations, resource.path), "volumes": Place(volumes, resource.path)},
-        written={paths.join(resource.path, name): paths.join(resource.path, field) for name in asked if field},
-        waits=count.minimum > 1,
-    )
-
-
-def _placed(pods: Template, selector: Place, reading: Reading) -> Template:
-    """The pods with required node affinity for the labels of a selector."""
-    labels = reading.strings(reading.mapping(*selector).get("matchLabels"), selector.path + "/matchLabels")
-    if not labels:
-        return pods
-    terms = [{"key": key, "operator": "In", "values": [value]} for key, value in labels.items()]
-    return replace(pods, fields={TERMS: Place([{"matchExpressions": terms}], selector.path), **pods.fields})
-
-
-def _of_machine(resource: Place, reading: Reading) -> dict[str, paths.Json]:
-    """The request of one pod: all GPUs of the machine type, one partition, or some GPUs of a node that exists."""
-    value, path = reading.mapping(*resource), resource.path
-    at = path + "/partition"
-    machine = reading.text(value.get("instanceType"), path + "/instanceType")
-    partition = reading.mapping(value.get("partition"), at)
-    profile = reading.text(partition.get("profile"), at + "/profile")
-    mode = reading.text(partition.get("mode"), at + "/mode")
-    if mode == "mig" and profile:
-        return {f"nvidia.com/mig-{profile.replace('+', '.')}": "1"}
-    if mode == "accelerator" and partition.get("count") is not None:
-        return {_GPU: str(reading.count(partition["count"], at + "/count", default=1, of="GPUs"))}
-    if machine in _GPUS_OF_MACHINES:
-        return {_GPU: str(_GPUS_OF_MACHINES[machine])}
-    if machine:
-        reading.unknown(path + "/instanceType", f"KAITO does not know the machine type {machine}")
-    elif value.get("instanceType") is None and (resource.value is None or value):
-        reason = "without an instanceType the GPUs are those of the nodes that labelSelector selects"
-        reading.unknown(path + "/instanceType" if value else path, reason)
-    return {}
-
-
-def _inference_set(inference_set: Object, reading: Reading) -> Iterator[Template]:
-    """The workspaces of a set, which get its selector (pkg/inferenceset/inferenceset_controller.go)."""
-    spec = reading.mapping(inference_set.get("spec"), "/spec")
-    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
-    template = reading.mapping(spec.get("template"), "/spec/template")
-    selector = Place(spec.get("labelSelector"), "/spec/labelSelector")
-    for each in _of_workspace(template, "/spec/template", 0, reading, selector=selector):
-        yield template_times(each, model.Count(minimum=replicas, maximum=replicas))
-
-
-def _multi_role(inference: Object, reading: Reading) -> Iterator[Template]:
-    """The prefill and decode pods: each role is an InferenceSet with the labels of the whole, and two of its own."""
-    spec = reading.mapping(inference.get("spec"), "/spec")
-    selector = Place(spec.get("labelSelector"), "/spec/labelSelector")
-    for path, role in reading.items(spec.get("roles"), "/spec/roles"):
-        replicas = reading.count(role.get("replicas"), path + "/replicas", default=1)
-        made = model.Count(minimum=replicas, maximum=None, reason=_BY_MODEL)
-        found = _placed(_kaito_pod(Place(role, path), "inference", made, reading), selector, reading)
-        yield replace(found, name=reading.text(role.get("type"), path + "/type"))
-
-
-def _rag_engine(engine: Object, reading: Reading) -> Iterator[Template]:
-    """The one pod of an engine: it has GPUs only to embed texts itself."""
-    spec = reading.mapping(engine.get("spec"), "/spec")
-    compute = Place(spec.get("compute"), "/spec/compute")
-    embedding = reading.mapping(spec.get("embedding"), "/spec/embedding")
-    machine = reading.text(reading.mapping(*compute).get("instanceType"), "/spec/compute/instanceType")
-    known = embedding.get("local") is not None and machine in _GPUS_OF_MACHINES
-    selector = Place(reading.mapping(*compute).get("labelSelector"), "/spec/compute/labelSelector")
-    yield _placed(_kaito_pod(compute, "ragengine", ONE, reading, gpus=known), selector, reading)
-
 
 _COMPONENTS: Final = ("engine", "decoder", "router")
 _WORK: Final = {"engine": "prefill", "decoder": "decode", "router": "router"}
@@ -200,6 +39,8 @@ def _ome_service(service: Object, reading: Reading) -> Iterator[Template]:
         why = f"runtime {name} is not known here: its pods are not judged. Give it in the files or by --facts"
     else:
         runtime, why = _chosen_runtime(service, spec, within, reading)
+    if spec.get("predictor") and spec.get("engine") is None and spec.get("model") is None:
+        reading.unknown("/spec/predictor", _OF_PREDICTOR)
     if runtime is None and name:
         reading.unknown(_NAMED + "/name", why)
     if runtime is None and spec.get("acceleratorSelector") is not None:
@@ -215,12 +56,21 @@ def _ome_service(service: Object, reading: Reading) -> Iterator[Template]:
         below = None if runtime is None else runtime.get(f"{part}Config")
         merged = own if below is None else layers.patched(below, Place(own, path), reading, typed=True)
         if runtime is not None and part != "router":
-            merged = _on_accelerators(merged, own, spec, runtime, path=path, reading=reading)
+            chosen_class = _accelerator_class(own, spec, runtime, Place(None, path), reading)
+            merged = _on_accelerators(merged, own, runtime, chosen_class)
+            config = _accelerator_config(runtime, chosen_class, spec, Place(name, within), reading)
+            merged = _with_config(merged, config)
         chosen = _NAMED + "/name" if name else "/spec/model/name"
         written = {} if runtime is None else dict.fromkeys(_of_runtime(merged, own, path), chosen)
         for each in _component(part, Place(merged, path), is_own=below is None, reading=reading):
             work = _WORK[part] if spec.get("decoder") is not None else each.serves_as
             yield replace(each, serves_as=work, written=written)
+
+
+_OF_PREDICTOR: Final = (
+    "OME turns the deprecated predictor into engine, model and runtime, and its pods are not judged: write those fields"
+)
+"""utils/migration_util.go of its controller."""
 
 
 def _named_runtime(name: str, within: str, reading: Reading) -> Object | None:
@@ -246,21 +96,12 @@ def _chosen_runtime(service: Object, spec: Object, within: str, reading: Reading
     and the first name decide (scorer.go). `protocolVersions` and `kind` do not count.
     """
     help_ = "Name a runtime, or give the model and the runtimes in the files or by --facts"
-    name = reading.text(reading.mapping(spec.get("model"), "/spec/model").get("name"), "/spec/model/name")
-    own = Reference(group=_OME, kind="BaseModel", name=name, namespace=within)
-    found = reading.context.find(own)
-    if found is None:
-        found = reading.context.find(replace(own, kind="ClusterBaseModel", namespace=""))
-    if not name or found is None:
+    name, about, missing = _model_of(spec, within, reading)
+    if about is None:
         which = f"model {name} is not known here" if name else "the service names no model"
         return None, f"OME chooses a runtime by the model, and {which}: its pods are not judged. {help_}"
-    about = paths.mapping(found.get("spec"))
     if about.get("disabled") is True:
         return None, f"OME makes no pods of it, because model {name} is disabled"
-    kept = paths.mapping(paths.metadata(found).get("annotations")).get(_KEPT_AS_IT_IS) == "true"
-    missing = [] if kept else [each for each in _FILLED if not about.get(each)]
-    if "modelArchitecture" in missing:
-        missing += [each for each in _ALSO_FILLED if not about.get(each)]
     wanted = _wanted_classes(service, spec)
     candidates: list[tuple[tuple[object, ...], str, Object]] = []
     count = 0
@@ -269,7 +110,7 @@ def _chosen_runtime(service: Object, spec: Object, within: str, reading: Reading
         count += len(listed)
         for title, value in listed.items():
             runtime = paths.mapping(value.get("spec"))
-            score = _score(runtime, about, wanted, frozenset(missing))
+            score = _score(runtime, about, wanted, missing)
             if score > 0:
                 rank = (kind != _RUNTIMES[0], -score, _distance(runtime, about) or 0.0, title)
                 candidates.append((rank, title, runtime))
@@ -279,10 +120,26 @@ def _chosen_runtime(service: Object, spec: Object, within: str, reading: Reading
     if missing and len(candidates) > 1:
         names = sorted(title for _, title, _ in candidates)
         shown = ", ".join(names[:4]) + (f" or {len(names) - 4} others" if names[4:] else "")
-        fields = ", ".join(each for each in missing if each not in _ALSO_FILLED)
+        fields = ", ".join(each for each in _FILLED if each in missing)
         reason = f"OME reads {fields} of model {name} from its files, and may choose the runtime {shown}"
         return None, f"{reason}: its pods are not judged. Name a runtime, or write these fields into the model"
     return min(candidates, key=lambda each: each[0])[2], ""
+
+
+def _model_of(spec: Object, within: str, reading: Reading) -> tuple[str, Object | None, frozenset[str]]:
+    """The name of the model of a service, its spec if it is known, and its fields that may still have any value."""
+    name = reading.text(reading.mapping(spec.get("model"), "/spec/model").get("name"), "/spec/model/name")
+    own = Reference(group=_OME, kind="BaseModel", name=name, namespace=within)
+    found = reading.context.find(own)
+    if found is None:
+        found = reading.context.find(replace(own, kind="ClusterBaseModel", namespace=""))
+    if not name or found is None:
+        return name, None, frozenset()
+    about = paths.mapping(found.get("spec"))
+    if paths.mapping(paths.metadata(found).get("annotations")).get(_KEPT_AS_IT_IS) == "true":
+        return name, about, frozenset()
+    fields = (*_FILLED, *(() if about.get("modelArchitecture") else _ALSO_FILLED))
+    return name, about, frozenset(each for each in fields if not about.get(each))
 
 
 def _wanted_classes(service: Object, spec: Object) -> frozenset[str]:
@@ -317,7 +174,10 @@ def _score(runtime: Object, about: Object, wanted: frozenset[str], missing: froz
         or _distance(runtime, about) is None
     ):
         return 0
-    return max(_format_score(each, about, missing) for each in formats)
+    return max(
+        0 if each.get("autoSelect") is False else _format_score(each, about, missing) * _priority(each)
+        for each in formats
+    )
 
 
 def _supports(supported: Object, about: Object, missing: frozenset[str]) -> bool:
@@ -351,10 +211,8 @@ _PART: Final = ("library", "type")
 
 
 def _format_score(supported: Object, about: Object, missing: frozenset[str]) -> int:
-    """scorer.go CalculateFormatScore: the weights of equal fields, times the priority; 0 if one differs."""
-    if supported.get("autoSelect") is False:
-        return 0
-    priority, score = supported.get("priority"), 0
+    """scorer.go CalculateFormatScore: the weights of equal fields; 0 if one differs."""
+    score = 0
     for field, usual in (("modelFormat", 10), ("modelFramework", 5)):
         wanted, given = supported.get(field), about.get(field)
         if wanted is not None and (given is not None or field in missing):
@@ -364,7 +222,12 @@ def _format_score(supported: Object, about: Object, missing: frozenset[str]) -> 
             score += weight if isinstance(weight, int) and weight else usual
         elif field == "modelFramework" and (wanted is not None or given is not None):
             return 0
-    return score * (priority if isinstance(priority, int) else 1)
+    return score
+
+
+def _priority(supported: Object) -> int:
+    priority = supported.get("priority")
+    return priority if isinstance(priority, int) else 1
 
 
 def _same_version(supported: paths.Json, given: paths.Json, *, strictly: bool) -> bool:
@@ -430,14 +293,19 @@ def _distance(runtime: Object, about: Object) -> float | None:
     return most - least if least <= size <= most else None
 
 
-def _on_accelerators(  # noqa: PLR0913 - the component in all its forms
-    merged: Object, own: Object, spec: Object, runtime: Object, *, path: str, reading: Reading
-) -> Object:
+class _Chosen(NamedTuple):
+    """An AcceleratorClass."""
+
+    name: str
+    spec: Object
+
+
+def _on_accelerators(merged: Object, own: Object, runtime: Object, chosen_class: _Chosen | None) -> Object:
     """A component with what its AcceleratorClass, and the pod fields of its runtime, add (components/base.go).
 
     Resources are added only where the service has no own ones; the class wins over the runtime.
     """
-    chosen = _accelerator_class(own, spec, runtime, Place(None, path), reading)
+    chosen = {} if chosen_class is None else chosen_class.spec
     resources = paths.mapping(paths.mapping(own.get("runner")).get("resources"))
     asked = {key for key in ("limits", "requests") if resources.get(key) is not None} or resources.get("claims")
     discovery = paths.mapping(chosen.get("discovery"))
@@ -479,8 +347,8 @@ def _on_accelerators(  # noqa: PLR0913 - the component in all its forms
     return found
 
 
-def _accelerator_class(own: Object, spec: Object, runtime: Object, part: Place, reading: Reading) -> Object:
-    """The spec of the AcceleratorClass of a component; empty without one (pkg/acceleratorclassselector).
+def _accelerator_class(own: Object, spec: Object, runtime: Object, part: Place, reading: Reading) -> _Chosen | None:
+    """The AcceleratorClass of a component; None without one (pkg/acceleratorclassselector).
 
     The name of the component wins over that of the service. By a policy OME compares classes; usher knows only
     the first available one, and a single one.
@@ -491,7 +359,7 @@ def _accelerator_class(own: Object, spec: Object, runtime: Object, part: Place, 
         (spec.get("acceleratorSelector"), "/spec/acceleratorSelector"),
     )
     if not supported or all(each is None for each, _ in selectors):
-        return {}
+        return None
     for key in ("acceleratorClass", "policy"):
         for value, path in selectors:
             text = reading.text(reading.mapping(value, path).get(key), f"{path}/{key}")
@@ -501,7 +369,7 @@ def _accelerator_class(own: Object, spec: Object, runtime: Object, part: Place, 
             limits = paths.mapping(spec.get("acceleratorSelector")).get("constraints")
             if key == "policy" and (limits or (text != "FirstAvailable" and len(names) > 1)):
                 reading.unknown(f"{path}/{key}", f"OME compares the AcceleratorClasses {', '.join(sorted(names))}")
-                return {}
+                return None
             references = [Reference(group=_OME, kind="AcceleratorClass", name=each) for each in names]
             found = [reading.context.find(each) for each in references]
             for reference, each in zip(references, found, strict=True):
@@ -509,9 +377,141 @@ def _accelerator_class(own: Object, spec: Object, runtime: Object, part: Place, 
                     reading.unknown(
                         f"{path}/{key}", f"{reference} is not known here. Give it in the files or by --facts"
                     )
-                    return {}
-            return paths.mapping(paths.mapping(found[0]).get("spec"))
+                    return None
+            return _Chosen(names[0], paths.mapping(paths.mapping(found[0]).get("spec")))
+    return None
+
+
+def _accelerator_config(
+    runtime: Object, chosen: _Chosen | None, spec: Object, named: Place, reading: Reading
+) -> Object:
+    """The `acceleratorConfig` of the format by which a runtime serves the model, for an AcceleratorClass.
+
+    It is the format with the highest score (pkg/runtimeselector/selector.go GetSupportedModelFormat).
+
+    Args:
+        named: the name of the runtime, if the service has it, and the namespace in place of the path.
+    """
+    name = "" if chosen is None else chosen.name
+    formats = [
+        (each, paths.mapping(paths.mapping(each.get("acceleratorConfig")).get(name)))
+        for each in map(paths.mapping, paths.elements(runtime.get("supportedModelFormats")))
+        if named.value or each.get("autoSelect") is True
+    ]
+    if not any(config for _, config in formats):
+        return {}
+    title, about, missing = _model_of(spec, named.path, reading)
+    if about is not None:
+        scored = [(_format_score(each, about, missing), config) for each, config in formats]
+        fitting = [(score, config) for score, config in scored if score > 0]
+        if not missing or all(config == fitting[0][1] for _, config in fitting):
+            return max(fitting, key=lambda each: each[0])[1] if fitting else {}
+    reason = f"OME adds arguments and variables for AcceleratorClass {name} by the format of the model"
+    which = "says not all of its fields" if about is not None else "is not known here" if title else ""
+    known = f"model {title} {which}" if which else "the service names no model"
+    reading.unknown("/spec/model/name", f"{reason}, and {known}. Give the whole model in the files or by --facts")
     return {}
+
+
+_SIZES: Final = {
+    "tensorParallelSize": ("--tp-size", "--tp", "--tensor-parallel-size"),
+    "pipelineParallelSize": ("--pp-size", "--pp", "--pipeline-parallel-size"),
+}
+
+
+def _with_config(component: Object, config: Object) -> Object:
+    """A component with the variables and arguments of an `acceleratorConfig` in its runners (components/base.go)."""
+    if not config:
+        return component
+    found = dict(component)
+    for key in ("leader", "worker"):
+        if isinstance(found.get(key), dict):
+            found[key] = dict(_with_config(paths.mapping(found[key]), config))
+    if isinstance(runner := found.get("runner"), dict):
+        found["runner"] = {**runner, **_environment(runner, config), **arguments(runner, config)}
+    return found
+
+
+def _environment(runner: Object, config: Object) -> paths.Object:
+    variables = paths.mapping(config.get("environmentOverride"))
+    entries = runner.get("env") or []
+    if not variables or not isinstance(entries, list):
+        return {}
+    found: list[paths.Json] = [
+        {**each, "value": variables[name]}
+        if isinstance(each, dict) and isinstance(name := each.get("name"), str) and name in variables
+        else each
+        for each in entries
+    ]
+    there = {paths.mapping(each).get("name") for each in entries}
+    return {
+        "env": [*found, *({"name": name, "value": value} for name, value in variables.items() if name not in there)]
+    }
+
+
+def arguments(runner: Object, config: Object) -> paths.Object:
+    """The arguments and the command, with what replaces or follows them; empty where a value has a wrong type."""
+    args, command, over = (
+        [each for each in paths.elements(holder.get(key)) if isinstance(each, str)]
+        for holder, key in ((runner, "args"), (runner, "command"), (config, "runtimeArgsOverride"))
+    )
+    if [len(args), len(command)] != [len(paths.elements(runner.get(key))) for key in ("args", "command")]:
+        return {}
+    args = _merged_arguments(args, over)
+    sizes = paths.mapping(config.get("tensorParallelismOverride"))
+    for key, options in _SIZES.items():
+        size = sizes.get(key)
+        if isinstance(size, int) and size > 0:
+            any(_is_resized(args, each, size) for each in options) or any(
+                _is_resized(command, each, size, lines=False) for each in options
+            )
+    return {key: [*value] for key, value in (("args", args), ("command", command)) if value}
+
+
+def _merged_arguments(args: list[str], over: list[str]) -> list[str]:
+    """utils/merging.go MergeArgs: an option of the override takes the place of the same option; others follow."""
+    if not args or not over:
+        return [*(args or over)]
+    groups: dict[str, list[str]] = {}
+    for each in (_lines(args), _lines(over)):
+        index = 0
+        while index < len(each):
+            word = each[index]
+            key = word if not word.startswith("-") else word.partition("=")[0] if "=" in word else word.split()[0]
+            follows = [] if "=" in word else each[index + 1 : index + 2]
+            groups[key] = [word, *(text for text in follows if not text.startswith("-"))]
+            index += len(groups[key])
+    merged = [text for group in groups.values() for text in group]
+    return [" \\\n".join(merged)] if _has_lines(args[0]) else merged
+
+
+def _has_lines(text: str) -> bool:
+    return "\n" in text or "\\" in text
+
+
+def _lines(args: list[str]) -> list[str]:
+    """Single arguments: a text with several lines has one on each."""
+    found = (
+        line.strip().rstrip("\\").strip() if _has_lines(text) else line.strip()
+        for text in args
+        for line in (text.split("\n") if _has_lines(text) else [text])
+    )
+    return [each for each in found if each]
+
+
+def _is_resized(args: list[str], option: str, size: int, *, lines: bool = True) -> bool:
+    """Whether the option was among the arguments; it has another value then (OverrideArgParam)."""
+    if lines and args and _has_lines(args[0]):
+        args[0], number = re.subn(rf"{option}(?:=|\s+)\d+", f"{option}={size}", args[0], flags=re.ASCII)
+        return number > 0
+    for index, text in enumerate(args):
+        if text == option and index + 1 < len(args):
+            args[index + 1] = str(size)
+            return True
+        if text.startswith(f"{option}="):
+            args[index] = f"{option}={size}"
+            return True
+    return False
 
 
 def _of_runtime(merged: Object, own: Object, path: str) -> Iterator[str]:
@@ -583,14 +583,12 @@ def _benchmark(benchmark: Object, reading: Reading) -> Iterator[Template]:
     path = "/spec/podOverride"
     override = reading.mapping(reading.mapping(benchmark.get("spec"), "/spec").get("podOverride"), path)
     container = ContainerPlace(value=override, path=path, name="benchmark")
-    yield Template(name="", path=path, spec=Place(override, path), traits=_KAITO_TRAITS, containers=(container,))
+    yield Template(
+        name="", path=path, spec=Place(override, path), traits=Traits(changeable=False), containers=(container,)
+    )
 
 
 CODE: Final[Mapping[str, Code]] = {
-    "Workspace.kaito.sh": {"templates": _workspace},
-    "InferenceSet.kaito.sh": {"templates": _inference_set},
-    "MultiRoleInference.kaito.sh": {"templates": _multi_role},
-    "RAGEngine.kaito.sh": {"templates": _rag_engine},
     "InferenceService.ome.io": {"templates": _ome_service},
     "ServingRuntime.ome.io": {"templates": _ome_runtime},
     "ClusterServingRuntime.ome.io": {"templates": _ome_runtime},

@@ -1,22 +1,23 @@
-"""NVIDIA's operator of NIM. Its services of NeMo are described: kinds/descriptions/serving.yaml.
+"""Pods that operators of models write whole: NVIDIA's operator of NIM (apps.nvidia.com), and KAITO (kaito.sh).
 
-Source: api/apps/v1alpha1/dra_types.go of NVIDIA/k8s-nim-operator at f63f74d7.
+NIM: the services of NeMo are described (kinds/descriptions/serving.yaml). For a named profile the operator adds as many
+GPUs as its tensor parallelism, if the object requests no GPUs. Sources: api/apps/v1alpha1, manifests/,
+internal/controller/nimbuild_controller.go and internal/controller/platform/standalone/nimservice.go (addGPUResources)
+of NVIDIA/k8s-nim-operator at f63f74d7.
 
-It adds them for a named profile, if the object requests no GPUs: as many as the tensor parallelism of the profile
-(addGPUResources in internal/controller/platform/standalone/nimservice.go of NVIDIA/k8s-nim-operator at f63f74d7).
-
-Sources: api/apps/v1alpha1/nimservice_types.go, nimcache_types.go, manifests/ and
-internal/controller/platform/standalone/nimservice.go of NVIDIA/k8s-nim-operator at f63f74d7.
-
-Source: internal/controller/nimbuild_controller.go of NVIDIA/k8s-nim-operator at f63f74d7.
+KAITO makes its pods from a machine type: each asks for all GPUs of one machine. Sources: pkg/sku, pkg/workspace and
+pkg/ragengine of kaito-project/kaito at 056b8280.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from usher import model, paths
 from usher.kinds.kind import Code
-from usher.kinds.reading.templates import NOWHERE, ClaimPlace, ContainerPlace, Place, Template, Traits
+from usher.kinds.reading.pod_templates import pod_template, template_times
+from usher.kinds.reading.templates import NOWHERE, ONE, TERMS, ClaimPlace, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
 Object = Mapping[str, paths.Json]
@@ -348,7 +349,169 @@ def _nim_build(build: Object, reading: Reading) -> Iterator[Template]:
     )
 
 
+_GPUS_OF_MACHINES: Final[Mapping[str, int]] = {
+    name: gpus
+    for gpus, names in {
+        1: "Standard_NV36ads_A10_v5 Standard_NC24ads_A100_v4 Standard_NC40ads_H100_v5 Standard_NCC40ads_H100_v5 "
+        "Standard_NG32ads_V620_v1 Standard_NG32adms_V620_v1 Standard_NC4_A2 Standard_NC8_A2 Standard_NC4_A16 "
+        "Standard_NC8_A16 g6.xlarge g6.2xlarge g6.4xlarge g6.8xlarge g6.16xlarge gr6.4xlarge g5.xlarge g5.2xlarge "
+        "g5.4xlarge g5.8xlarge g5.16xlarge g4ad.xlarge g4ad.2xlarge g4ad.4xlarge trn1.2xlarge inf2.xlarge inf2.8xlarge",
+        2: "Standard_NV72ads_A10_v5 Standard_NC48ads_A100_v4 Standard_NC80adis_H100_v5 Standard_NC16_A2 "
+        "Standard_NC32_A2 Standard_NC16_A16 Standard_NC32_A16 g4ad.8xlarge",
+        4: "Standard_NC96ads_A100_v4 g6.12xlarge g6.24xlarge g5.12xlarge g5.24xlarge g4ad.16xlarge",
+        6: "inf2.24xlarge",
+        8: "Standard_ND96asr_A100_v4 Standard_ND96amsr_A100_v4 Standard_ND96isr_H100_v5 Standard_ND96isr_H200_v5 "
+        "p4d.24xlarge p4de.24xlarge p5.48xlarge p5e.48xlarge p5en.48xlarge g6.48xlarge g5.48xlarge",
+        12: "inf2.48xlarge",
+        16: "trn1.32xlarge trn1n.32xlarge",
+    }.items()
+    for name in names.split()
+}
+"""GPUs of the machine types that KAITO knows (pkg/sku); it asks for as many nvidia.com/gpu, whatever their vendor."""
+
+_KAITO_TOLERATES: Final[list[paths.Json]] = [
+    {"key": _GPU, "operator": "Exists", "effect": "NoSchedule"},
+    {"key": "sku", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"},
+]
+_KAITO_TRAITS: Final = Traits(changeable=False)
+_BY_MODEL: Final = "KAITO computes the number of nodes from the size of the model"
+
+
+def _workspace(workspace: Object, reading: Reading) -> Iterator[Template]:
+    status = reading.mapping(workspace.get("status"), "/status")
+    nodes = reading.count(status.get("targetNodeCount"), "/status/targetNodeCount", default=0, of="nodes")
+    yield from _of_workspace(workspace, "", nodes, reading)
+
+
+def _of_workspace(
+    holder: Object, path: str, nodes: int, reading: Reading, *, selector: Place | None = None
+) -> Iterator[Template]:
+    """The pods of a workspace: one for each node, or one that tunes a model.
+
+    Args:
+        nodes: `status.targetNodeCount`, which KAITO sets once; 0 until then.
+        selector: the selector of the set that makes it, in place of its own.
+    """
+    resource = Place(holder.get("resource"), path + "/resource")
+    asked = reading.mapping(*resource)
+    selected = selector or Place(asked.get("labelSelector"), resource.path + "/labelSelector")
+    reading.text(asked.get("instanceType"), resource.path + "/instanceType")
+    inference = reading.mapping(holder.get("inference"), path + "/inference")
+    if holder.get("tuning") is not None:
+        yield _placed(_kaito_pod(resource, "tuning", ONE, reading), selected, reading)
+        return
+    count = reading.count(asked.get("count"), resource.path + "/count", default=1, of="nodes")
+    if nodes:
+        pods = model.Count(minimum=nodes, maximum=nodes)
+    elif inference.get("template") is None:
+        pods = model.Count(minimum=1, maximum=None, reason=_BY_MODEL)
+    else:
+        pods = model.Count(minimum=count, maximum=count)
+    if inference.get("template") is None:
+        yield _placed(_kaito_pod(resource, "inference", pods, reading), selected, reading)
+        return
+    place = Place(inference["template"], path + "/inference/template")
+    found = pod_template(place, reading, count=pods)
+    spec = reading.mapping(found.spec.value, found.spec.path)
+    tolerations = [*reading.sequence(spec.get("tolerations"), found.spec.path + "/tolerations"), *_KAITO_TOLERATES]
+    kept = {key: each for key, each in spec.items() if key not in ("affinity", "tolerations")}
+    fields = {"tolerations": Place(tolerations, found.spec.path + "/tolerations")}
+    yield _placed(replace(found, spec=Place(kept, found.spec.path), fields=fields), selected, reading)
+
+
+def _kaito_pod(resource: Place, container: str, count: model.Count, reading: Reading, *, gpus: bool = True) -> Template:
+    """A pod that KAITO writes whole."""
+    asked = _of_machine(resource, reading) if gpus else {}
+    place = Place(asked, resource.path)
+    asks = resource.value if isinstance(resource.value, dict) else {}
+    field = next((each for each in ("partition", "instanceType") if each in asks), "")
+    value: dict[str, paths.Json] = {"volumeMounts": [{"name": "dshm", "mountPath": "/dev/shm"}]}  # noqa: S108
+    volumes: paths.Json = [{"name": "dshm", "emptyDir": {"medium": "Memory"}}]
+    tolerations = [
+        *_KAITO_TOLERATES,
+        *({"key": name, "operator": "Exists", "effect": "NoSchedule"} for name in asked if name != _GPU),
+    ]
+    return Template(
+        name="",
+        path=resource.path,
+        spec=Place(None, resource.path),
+        count=count,
+        traits=_KAITO_TRAITS,
+        containers=(ContainerPlace(value=value, path=resource.path, name=container, requests=place, limits=place),),
+        fields={"tolerations": Place(tolerations, resource.path), "volumes": Place(volumes, resource.path)},
+        written={paths.join(resource.path, name): paths.join(resource.path, field) for name in asked if field},
+        waits=count.minimum > 1,
+    )
+
+
+def _placed(pods: Template, selector: Place, reading: Reading) -> Template:
+    """The pods with required node affinity for the labels of a selector."""
+    labels = reading.strings(reading.mapping(*selector).get("matchLabels"), selector.path + "/matchLabels")
+    if not labels:
+        return pods
+    terms = [{"key": key, "operator": "In", "values": [value]} for key, value in labels.items()]
+    return replace(pods, fields={TERMS: Place([{"matchExpressions": terms}], selector.path), **pods.fields})
+
+
+def _of_machine(resource: Place, reading: Reading) -> dict[str, paths.Json]:
+    """The request of one pod: all GPUs of the machine type, one partition, or some GPUs of a node that exists."""
+    value, path = reading.mapping(*resource), resource.path
+    at = path + "/partition"
+    machine = reading.text(value.get("instanceType"), path + "/instanceType")
+    partition = reading.mapping(value.get("partition"), at)
+    profile = reading.text(partition.get("profile"), at + "/profile")
+    mode = reading.text(partition.get("mode"), at + "/mode")
+    if mode == "mig" and profile:
+        return {f"nvidia.com/mig-{profile.replace('+', '.')}": "1"}
+    if mode == "accelerator" and partition.get("count") is not None:
+        return {_GPU: str(reading.count(partition["count"], at + "/count", default=1, of="GPUs"))}
+    if machine in _GPUS_OF_MACHINES:
+        return {_GPU: str(_GPUS_OF_MACHINES[machine])}
+    if machine:
+        reading.unknown(path + "/instanceType", f"KAITO does not know the machine type {machine}")
+    elif value.get("instanceType") is None and (resource.value is None or value):
+        reason = "without an instanceType the GPUs are those of the nodes that labelSelector selects"
+        reading.unknown(path + "/instanceType" if value else path, reason)
+    return {}
+
+
+def _inference_set(inference_set: Object, reading: Reading) -> Iterator[Template]:
+    """The workspaces of a set, which get its selector (pkg/inferenceset/inferenceset_controller.go)."""
+    spec = reading.mapping(inference_set.get("spec"), "/spec")
+    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
+    template = reading.mapping(spec.get("template"), "/spec/template")
+    selector = Place(spec.get("labelSelector"), "/spec/labelSelector")
+    for each in _of_workspace(template, "/spec/template", 0, reading, selector=selector):
+        yield template_times(each, model.Count(minimum=replicas, maximum=replicas))
+
+
+def _multi_role(inference: Object, reading: Reading) -> Iterator[Template]:
+    """The prefill and decode pods: each role is an InferenceSet with the labels of the whole, and two of its own."""
+    spec = reading.mapping(inference.get("spec"), "/spec")
+    selector = Place(spec.get("labelSelector"), "/spec/labelSelector")
+    for path, role in reading.items(spec.get("roles"), "/spec/roles"):
+        replicas = reading.count(role.get("replicas"), path + "/replicas", default=1)
+        made = model.Count(minimum=replicas, maximum=None, reason=_BY_MODEL)
+        found = _placed(_kaito_pod(Place(role, path), "inference", made, reading), selector, reading)
+        yield replace(found, name=reading.text(role.get("type"), path + "/type"))
+
+
+def _rag_engine(engine: Object, reading: Reading) -> Iterator[Template]:
+    """The one pod of an engine: it has GPUs only to embed texts itself."""
+    spec = reading.mapping(engine.get("spec"), "/spec")
+    compute = Place(spec.get("compute"), "/spec/compute")
+    embedding = reading.mapping(spec.get("embedding"), "/spec/embedding")
+    machine = reading.text(reading.mapping(*compute).get("instanceType"), "/spec/compute/instanceType")
+    known = embedding.get("local") is not None and machine in _GPUS_OF_MACHINES
+    selector = Place(reading.mapping(*compute).get("labelSelector"), "/spec/compute/labelSelector")
+    yield _placed(_kaito_pod(compute, "ragengine", ONE, reading, gpus=known), selector, reading)
+
+
 CODE: Final[Mapping[str, Code]] = {
+    "Workspace.kaito.sh": {"templates": _workspace},
+    "InferenceSet.kaito.sh": {"templates": _inference_set},
+    "MultiRoleInference.kaito.sh": {"templates": _multi_role},
+    "RAGEngine.kaito.sh": {"templates": _rag_engine},
     "NIMService.apps.nvidia.com": {"templates": _nim_service},
     "NIMPipeline.apps.nvidia.com": {"templates": _nim_pipeline},
     "NIMCache.apps.nvidia.com": {"templates": _nim_cache},

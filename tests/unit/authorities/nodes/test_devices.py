@@ -468,7 +468,7 @@ def test_a_claim_over_a_thousand_devices_ends_in_time() -> None:
 
 
 def test_selectors_that_loop_cost_no_more_on_a_thousand_devices() -> None:
-    """Each evaluation stays below its own bound; no two devices are equal for the selectors, which want the last ones."""
+    """Each evaluation stays below its own bound; no two devices are equal for the selectors, which want the last."""
     numbers = [*range(30)]
     devices = [device(str(index), attributes=number(index)) for index in range(1_000)]
     slices = [slice_of(*devices[start : start + 100], name=str(start), count=10) for start in range(0, 1_000, 100)]

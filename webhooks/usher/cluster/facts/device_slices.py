@@ -180,7 +180,7 @@ def refusing(selectors: Iterable[Selector], devices: Sequence[Subject], left: li
     """The first selector that no device meets of those that earlier ones leave, and the values that it reads.
 
     `device.attributes["gpu.nvidia.com"].profile == "1g.5gb" (profile is 1g.10gb)`; empty where devices are left,
-    where there are none, and where usher cannot say.
+    where the list is empty, and where usher cannot say.
     """
     try:
         for selector in selectors if devices else ():
