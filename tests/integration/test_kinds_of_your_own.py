@@ -154,12 +154,17 @@ def test_a_wrong_description_is_refused_with_file_line_and_remedy(
     entry = f"{{kind: {kind}, versions: [v1], podSets: [{{{pods}}}]}}"
     config = tmp_path / "usher.yaml"
     config.write_text(f"apiVersion: gpu-usher.io/v1alpha1\nkind: Config\nworkloads:\n- {entry}\n")
+    file = write(tmp_path / "a.yaml", team_job())
+    expected = write(tmp_path / "expected.yaml", {"object": team_job(), "podSets": {}})
 
-    run = usher("check", write(tmp_path / "a.yaml", team_job()), "--config", config)
-
-    assert run.code == 2
-    assert f"{config}:4: workloads[0]" in run.err
-    assert message in run.err
+    for run in (
+        usher("check", file, "--config", config),
+        usher("workload", "test", expected, "--config", config),
+        usher("workload", "show", file, "--config", config),
+    ):
+        assert run.code == 2
+        assert f"{config}:4: workloads[0]" in run.err
+        assert message in run.err
 
 
 def test_two_evaluators_with_different_kinds_do_not_mix(tmp_path: Path) -> None:
