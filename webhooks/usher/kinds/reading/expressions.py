@@ -241,7 +241,9 @@ class _Compiler:
         if parts[1].kind != "constant" or not isinstance(path, str):
             raise ExpressionError("at takes a path in quotes before its default")
         if not _PATH.fullmatch(path) or path.partition(".")[0] == "status":
-            raise ExpressionError(f"{path!r} is not a path of fields, as in 'spec.replicas'{_OF_NAMES if '/' in path else ''}")
+            raise ExpressionError(
+                f"{path!r} is not a path of fields, as in 'spec.replicas'{_OF_NAMES if '/' in path else ''}"
+            )
         holder, way = self.run(parts[0]), Way(path)
         pointer, value_in = way.pointer, way.value_in
         otherwise, fixed = None, None
