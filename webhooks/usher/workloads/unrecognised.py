@@ -187,7 +187,7 @@ _COUNTS: Final = ("replicas", "size", "count", "parallelism", "instances", "numW
 
 
 class _PlaceOfPods(NamedTuple):
-    """Where a template stands in an object: the fields between entries of lists, and what is beside it."""
+    """Where a template stands in an object: the fields between entries of lists, and a number beside it."""
 
     ways: tuple[tuple[str, ...], ...]
     name: str
@@ -236,7 +236,7 @@ def _in_a_map(place: _PlaceOfPods, places: Sequence[_PlaceOfPods]) -> bool:
 
 
 _LEAST_STEPS_OF_MAP: Final = 4
-"""spec, the map, the entry and the template: the entries of a spec itself are no map."""
+"""spec, the map, the entry and the template: the fields of a spec itself are not entries of a map."""
 
 
 def is_unknown(workload: model.Workload) -> bool:
