@@ -67,7 +67,7 @@ class ShownOutlook(NamedTuple):
 
     @property
     def remedies(self) -> list[str]:
-        """What would make it fit, without the question that `--also` has answered."""
+        """The remedies, without the question that `--also` has answered."""
         return [each for each in self.outlook.remedies if not (self.clusters and "--also NAME=FACTS" in each)]
 
 
