@@ -24,7 +24,7 @@ from usher.kinds import (
     kubeflow_pipelines,
     kubeflow_trainer,
     kubernetes,
-    nvidia,
+    ome,
     ray,
     served_models,
     serving_groups,
@@ -37,7 +37,7 @@ from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.shapes import ShapeTypes, strict_adapter
 
 _FAMILIES: Final = (
-    *(argo, autoscaling, dynamo, job_groups, kserve, kubeflow_pipelines, kubeflow_trainer, kubernetes, nvidia, ray),
+    *(argo, autoscaling, dynamo, job_groups, kserve, kubeflow_pipelines, kubeflow_trainer, kubernetes, ome, ray),
     *(served_models, serving_groups, spark, tekton),
 )
 

@@ -123,6 +123,10 @@ def _spark(more: str) -> str:
     return _object("sparkoperator.k8s.io/v1beta2", "SparkApplication", f"mode: cluster{more}")
 
 
+_NAMESPACE = "\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: ml%s}}"
+_INJECTED = ", labels: {katib.kubeflow.org/metrics-collector-injection: enabled}"
+
+
 def _trials(spec: str) -> str:
     return _object("kubeflow.org/v1beta1", "Experiment", spec)
 
@@ -217,6 +221,8 @@ _WRONG_AND_RIGHT = [
     (_leader("LeaderReady"), _leader("LeaderReady").replace("--pp-size 2", "")),
     (_spark(""), _spark(", driver: {serviceAccount: spark}")),
     (_trials("parallelTrialCount: 16, maxTrialCount: 4"), _trials("parallelTrialCount: 4, maxTrialCount: 4")),
+    (_trials("maxTrialCount: 2"), _trials("maxTrialCount: 3")),
+    (_trials("maxTrialCount: 3") + _NAMESPACE % "", _trials("maxTrialCount: 3") + _NAMESPACE % _INJECTED),
     (_gang_of_koordinator(4), _gang_of_koordinator(2)),
     (
         _job_set("train", "spec: {template: {spec: {restartPolicy: Always}}}"),
