@@ -6,16 +6,17 @@ internal/controller/nodeset/nodeset_sync.go for their number.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from msgspec.structs import replace
 from pydantic import BeforeValidator
 
-from usher import memo, model, paths
+from usher import memo, model, paths, quantities
 from usher.kinds.kind import Code
 from usher.kinds.reading import counts as reading_counts
-from usher.kinds.reading import values
+from usher.kinds.reading import disks_and_machines, environment, values
 from usher.kinds.reading.counts import Growth
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
 from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
@@ -274,6 +275,56 @@ def _of_job_template(name: str, path: str, *, waits: bool, reading: Reading) -> 
         yield replace(template, name=f"{name}/{template.name}", count=count, traits=traits)
 
 
+_RECLAIMING: Final = memo.pattern(r"actions[^\n]{0,200}\breclaim\b")
+_CAPACITY: Final = memo.pattern(r"name:\s*[\"']?capacity\b")
+
+
+def _above_deserved(value: paths.Object, objects: values.Objects) -> Iterator[model.UnreadKey]:
+    """A gang that needs more of everything than its queue deserves, so Volcano reclaims nothing for its last pods.
+
+    Source: AddPreemptiveFn in pkg/scheduler/plugins/capacity/capacity.go of volcano-sh/volcano. Since 1.13.1 one
+    resource within its bound is enough.
+    """
+    spec = paths.mapping(value.get("spec"))
+    queue = paths.mapping(objects.known("scheduling.volcano.sh", "Queue").get(str(spec.get("queue", "default"))))
+    of_queue = paths.mapping(queue.get("spec"))
+    deserved = {
+        name: amount
+        for name, written in paths.mapping(of_queue.get("deserved")).items()
+        if (amount := disks_and_machines.amount_in([written])) is not None
+    }
+    if of_queue.get("parent", "root") != "root" or not any("/" in name for name in deserved):
+        return
+    pods, asked = 0, defaultdict[str, int](int)
+    for task in map(paths.mapping, paths.elements(spec.get("tasks"))):
+        replicas = task.get("replicas", 0)
+        pods += replicas if isinstance(replicas, int) else 0
+        of_pod = disks_and_machines.requests_of(paths.mapping(paths.mapping(task.get("template")).get("spec")))
+        for name, needed in of_pod.items():
+            asked[name] += needed.nanos * (replicas if isinstance(replicas, int) else 0)
+    minimum = spec.get("minAvailable", pods)
+    device = next((name for name in asked if "/" in name and name in deserved), "")
+    is_above = all(amount > deserved.get(name, 0) for name, amount in asked.items())
+    if device and is_above and minimum == pods and _reclaims(objects):
+        needs, has = (quantities.Quantity(each) for each in (asked[device], deserved[device]))
+        name = paths.text(paths.metadata(queue).get("name"))[:80]
+        text = (
+            f"starts with {quantities.named(device[:60], needs)} at once, and its Queue {name} deserves {has}: Volcano "
+            "reclaims nothing above that, so the job waits until other queues leave the rest"
+        )
+        yield environment.misread("/spec/queue", text, "raise deserved of the Queue, or ask for less", "controller")
+
+
+def _reclaims(objects: values.Objects) -> bool:
+    """Whether a configuration of Volcano reclaims by the plugin capacity."""
+    texts = (
+        str(text)[:9000]
+        for each in objects.known("", "ConfigMap").values()
+        for text in paths.mapping(each.get("data")).values()
+    )
+    return any(_RECLAIMING.search(text) and _CAPACITY.search(text) for text in texts)
+
+
 _MANY = 10**9
 """More processes than any node runs; Python would refuse to write out a number of thousands of digits."""
 
@@ -283,7 +334,7 @@ def _text(value: object) -> object:
 
 
 CODE: Final[Mapping[str, Code]] = {
-    "Job.batch.volcano.sh": {"templates": _job},
+    "Job.batch.volcano.sh": {"templates": _job, "unmet": _above_deserved},
     "CronJob.batch.volcano.sh": {"templates": _cron_job},
     "JobTemplate.flow.volcano.sh": {"templates": _job},
     "JobFlow.flow.volcano.sh": {"templates": _job_flow},
