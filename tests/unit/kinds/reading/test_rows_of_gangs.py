@@ -144,10 +144,64 @@ def _annotated(scheduler: str, more: str = "") -> str:
     return _object("batch/v1", "Job", template, more)
 
 
+def _roles(spec: str, command: str = "[python, t.py]", **roles: int) -> str:
+    pod = f"template: {{spec: {{containers: [{{name: pytorch, image: 'a:1', command: {command}}}]}}}}"
+    listed = ", ".join(f"{role}: {{replicas: {replicas}, {pod}}}" for role, replicas in roles.items())
+    return _object("kubeflow.org/v1", "PyTorchJob", f"{spec}pytorchReplicaSpecs: {{{listed}}}")
+
+
+def _on_spot(more: str) -> str:
+    pod = "nodeSelector: {cloud.google.com/gke-spot: 'true'}, containers: [{name: c, image: 'a:1'}]"
+    return _object("batch/v1", "Job", f"{more}template: {{spec: {{{pod}}}}}")
+
+
+_IGNORED = "podFailurePolicy: {rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]}, "
+
+
+def _sla(waiting: str) -> str:
+    text = (
+        'actions: "enqueue, allocate"\ntiers:\n- plugins:\n  - name: sla\n    arguments:\n'
+        f"      sla-waiting-time: {waiting}\n"
+    )
+    return yaml.safe_dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"conf": text}})
+
+
+def _grid(space: str, algorithm: str = "grid") -> str:
+    parameter = f"{{name: lr, parameterType: double, feasibleSpace: {{{space}}}}}"
+    spec = f"algorithm: {{algorithmName: {algorithm}}}, parameters: [{parameter}]"
+    return _object("kubeflow.org/v1beta1", "Experiment", spec)
+
+
+def _run(more: str) -> str:
+    step = "{name: s, computeResources: {limits: {nvidia.com/gpu: 1}}}"
+    return _object("tekton.dev/v1", "TaskRun", f"taskRef: {{name: t}}, stepSpecs: [{step}]{more}")
+
+
+def _labelled(label: str) -> str:
+    pod = "spec: {containers: [{name: c, image: 'a:1'}]}"
+    return _object("batch/v1", "Job", f"template: {{metadata: {{labels: {{{label}: g}}}}, {pod}}}")
+
+
 @pytest.mark.parametrize(
     ("wrong", "right"),
     [
         (_torch("lo", 3), _torch("eth0", 3)),
+        (
+            _roles("elasticPolicy: {rdzvBackend: c10d}, ", Master=1, Worker=3),
+            _roles("elasticPolicy: {rdzvBackend: c10d, minReplicas: 4}, ", Master=1, Worker=3),
+        ),
+        (_roles("", Worker=3), _roles("", Master=1, Worker=3)),
+        (_roles("", Worker=3), _roles("", "[torchrun, --rdzv_endpoint=a:1, t.py]", Worker=3)),
+        (_on_spot("backoffLimit: 0, "), _on_spot(f"backoffLimit: 0, {_IGNORED}")),
+        (_sla("3600"), _sla("1h")),
+        (
+            _object("batch.volcano.sh/v1alpha1", "Job", "tasks: []", ", annotations: {sla-waiting-time: '60'}"),
+            _object("batch.volcano.sh/v1alpha1", "Job", "tasks: []", ", annotations: {sla-waiting-time: 60s}"),
+        ),
+        (_grid("min: '0.1', max: '1'"), _grid("min: '0.1', max: '1', step: '0.1'")),
+        (_grid("min: '0.1', max: '1'"), _grid("min: '0.1', max: '1'", "random")),
+        (_run(", computeResources: {limits: {nvidia.com/gpu: 1}}"), _run("")),
+        (_labelled("scheduling.k8s.io/pod-group"), _labelled("scheduling.x-k8s.io/pod-group")),
         (_servers("lo", 2), _servers("lo", 1)),
         (_train("lo", 2), _train("lo", 1)),
         (_ray("enableInTreeAutoscaling: true"), _ray("enableInTreeAutoscaling: true", "")),
@@ -242,6 +296,23 @@ def _cluster_queue(gpus: int) -> str:
     return f"{{apiVersion: kueue.x-k8s.io/v1beta1, kind: ClusterQueue, metadata: {{name: c}}, spec: {{{groups}}}}}"
 
 
+def _cohort(name: str, above: str) -> str:
+    spec = f"metadata: {{name: {name}}}, spec: {{parentName: {above}}}"
+    return f"{{apiVersion: kueue.x-k8s.io/v1beta1, kind: Cohort, {spec}}}"
+
+
+_POOL = "{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: p}, spec: {}}"
+
+
+def _check(controller: str) -> str:
+    kind = "MultiKueueConfig" if controller == "multikueue" else "ProvisioningRequestConfig"
+    parameters = f"parameters: {{apiGroup: kueue.x-k8s.io, kind: {kind}, name: c}}"
+    return (
+        "{apiVersion: kueue.x-k8s.io/v1beta1, kind: AdmissionCheck, metadata: {name: x}, "
+        f"spec: {{controllerName: kueue.x-k8s.io/{controller}, {parameters}}}}}"
+    )
+
+
 def _quota(hard: str) -> str:
     return _object("v1", "ResourceQuota", f"hard: {{{hard}}}")
 
@@ -267,6 +338,9 @@ def _quota(hard: str) -> str:
             f"{_scaled('ScaledObject', 'keda.sh/v1alpha1')}\n---\n{_SET}",
             f"{_scaled('ScaledObject', 'keda.sh/v1alpha1', ', maxReplicaCount: 1')}\n---\n{_SET}",
         ),
+        (f"{_cohort('x', 'b')}\n---\n{_cohort('b', 'x')}", f"{_cohort('x', 'b')}\n---\n{_cohort('b', 'c')}"),
+        (f"{_cohort('x', 'x')}", f"{_cohort('x', 'b')}\n---\n{_cohort('b', 'c')}\n---\n{_cohort('c', 'b')}"),
+        (f"{_check('provisioning-request')}\n---\n{_POOL}", f"{_check('multikueue')}\n---\n{_POOL}"),
         (f"{_slurm('amd.com/gpu')}\n---\n{_GRES}", f"{_slurm('nvidia.com/gpu')}\n---\n{_GRES}"),
         (
             f"{_slurm('nvidia.com/gpu')}\n---\n{_GRES.replace('nvml', 'rsmi')}",

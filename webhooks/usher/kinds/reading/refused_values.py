@@ -411,6 +411,7 @@ def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, obje
         yield from _flavor_without_nodes(value, objects)
     elif key == (_KUEUE, "Cohort"):
         yield from _cohort_above_nodes(value, objects)
+        yield from _cycle_of_cohorts(value, objects)
     if key[0] == _KUEUE:
         yield from _other_clusters(value, key[1], objects)
 
@@ -489,6 +490,17 @@ def _cohort_above_nodes(value: paths.Object, objects: Objects) -> Found:
             )
             remedy = "take them off the ClusterQueues, or off the cohort"
             yield misread(where, f"{text}so Kueue admits more than fits unless nodes are added", remedy, "controller")
+
+
+def _cycle_of_cohorts(value: paths.Object, objects: Objects) -> Found:
+    """A Cohort that is above itself; its queues are inactive (KQ:pkg/cache/hierarchy/cycle.go)."""
+    known = objects.known(_KUEUE, "Cohort")
+    way = [paths.text(paths.metadata(value).get("name"))]
+    while (above := "".join(texts_at(known.get(way[-1]), "spec.{parentName,parent}")[:1])) and above not in way:
+        way.append(above)
+    if above and above == way[0]:
+        text = f"is above itself ({' below '.join([*way, above])[:200]}), so Kueue admits nothing to its queues"
+        yield misread("/spec/parentName", text, "leave parentName out of one of them", "controller")
 
 
 def _other_clusters(value: paths.Object, kind: str, objects: Objects) -> Iterator[model.UnreadKey]:
