@@ -182,10 +182,57 @@ def _labelled(label: str) -> str:
     return _object("batch/v1", "Job", f"template: {{metadata: {{labels: {{{label}: g}}}}, {pod}}}")
 
 
+def _version(accelerator: str) -> str:
+    resources = f"resources: {{accelerator: {{type: {accelerator}, count: '1'}}}}"
+    executor = f"e: {{container: {{image: 'a:1', {resources}}}}}"
+    spec = f"pipelineSpec: {{deploymentSpec: {{executors: {{{executor}}}}}}}"
+    return _object("pipelines.kubeflow.org/v2beta1", "PipelineVersion", spec)
+
+
+def _retried(strategy: str, selector: str = "cloud.google.com/gke-spot: 'true'") -> str:
+    template = f"name: t, container: {{image: 'a:1'}}, retryStrategy: {{{strategy}}}, nodeSelector: {{{selector}}}"
+    return _object("argoproj.io/v1alpha1", "Workflow", f"entrypoint: t, templates: [{{{template}}}]")
+
+
+def _overridden(container: str) -> str:
+    override = f"{{targetJobs: [{{name: node}}], spec: {{containers: [{{{container}}}]}}}}"
+    return _object("trainer.kubeflow.org/v1alpha1", "TrainJob", f"podTemplateOverrides: [{override}]")
+
+
+def _runtime(more: str) -> str:
+    return _object("trainer.kubeflow.org/v1alpha1", "TrainingRuntime", f"template: {{spec: {{{more}}}}}")
+
+
+def _of_volcano(labels: str, spec: str = "") -> str:
+    pod = "template: {spec: {schedulerName: volcano, containers: [{name: pytorch, image: 'a:1'}]}}"
+    replicas = f"pytorchReplicaSpecs: {{Master: {{replicas: 1, {pod}}}, Worker: {{replicas: 1, {pod}}}}}"
+    return _object("kubeflow.org/v1", "PyTorchJob", f"{spec}{replicas}", f", labels: {{{labels}}}")
+
+
+def _tree(most: int, key: str = "max") -> str:
+    below = f"{{name: a, resources: {{{key}: {{nvidia.com/gpu: {most}}}}}}}"
+    above = f"{{name: ml, parent: true, resources: {{max: {{nvidia.com/gpu: 8}}}}, queues: [{below}]}}"
+    text = f"partitions: [{{name: default, queues: [{{name: root, submitacl: '*', queues: [{above}]}}]}}]"
+    data = {"queues.yaml": text}
+    return yaml.safe_dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": data})
+
+
 @pytest.mark.parametrize(
     ("wrong", "right"),
     [
         (_torch("lo", 3), _torch("eth0", 3)),
+        (_version("NVIDIA_TESLA_T4"), _version("nvidia.com/gpu")),
+        (_retried("limit: 3"), _retried("limit: 3, retryPolicy: Always")),
+        (_retried("limit: 3, retryPolicy: OnError"), _retried("limit: 3", "pool: gpu")),
+        (_overridden("name: node, env: [{name: A, value: b}]"), _overridden("name: log, env: [{name: A, value: b}]")),
+        (_runtime("ttlSecondsAfterFinished: 600"), _runtime("")),
+        (_of_volcano("volcano.sh/queue-name: q"), _of_volcano("team: a")),
+        (
+            _of_volcano("volcano.sh/queue-name: q"),
+            _of_volcano("volcano.sh/queue-name: q", "runPolicy: {schedulingPolicy: {queue: q}}, "),
+        ),
+        (_tree(12), _tree(8)),
+        (_tree(12, "guaranteed"), _tree(8, "guaranteed")),
         (
             _roles("elasticPolicy: {rdzvBackend: c10d}, ", Master=1, Worker=3),
             _roles("elasticPolicy: {rdzvBackend: c10d, minReplicas: 4}, ", Master=1, Worker=3),
@@ -227,6 +274,23 @@ def _labelled(label: str) -> str:
 def test_what_a_controller_cannot_use_is_found_and_the_right_value_is_not(wrong: str, right: str) -> None:
     assert len(_texts(wrong)) == 1
     assert _texts(right) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("[deepspeed, t.py]", "[deepspeed, --hostfile=/etc/hosts.txt, --no_ssh, t.py]"),
+        ("[bash, -c, 'cd /a && deepspeed --num_gpus 8 t.py']", "[torchrun, t.py, --deepspeed, d.json]"),
+        ("[accelerate, launch, t.py]", "[accelerate, launch, --num_machines=2, t.py]"),
+        ("[bash, -c, 'accelerate launch --num_processes 8 t.py']", "[python, launch.py]"),
+    ],
+)
+def test_a_launcher_that_knows_its_own_pod_alone_is_found(wrong: str, right: str) -> None:
+    found = _texts(_roles("", wrong, Master=1, Worker=1))
+
+    assert ["each pod trains for itself" in each for each in found] == [True, True]
+    assert _texts(_roles("", wrong, Master=1)) == []
+    assert _texts(_roles("", right, Master=1, Worker=1)) == []
 
 
 def _queue(deserved: str) -> str:
@@ -313,6 +377,18 @@ def _check(controller: str) -> str:
     )
 
 
+_SEARCH = _object("kubeflow.org/v1beta1", "Experiment", "algorithm: {algorithmName: random}")
+
+
+def _home(labels: str) -> str:
+    return f"{{apiVersion: v1, kind: Namespace, metadata: {{name: ml, labels: {{{labels}}}}}}}"
+
+
+def _operator(command: str) -> str:
+    pod = f"containers: [{{name: c, image: 'kubeflow/training-operator:v1', command: {command}}}]"
+    return _object("apps/v1", "Deployment", f"template: {{spec: {{{pod}}}}}")
+
+
 def _quota(hard: str) -> str:
     return _object("v1", "ResourceQuota", f"hard: {{{hard}}}")
 
@@ -341,6 +417,11 @@ def _quota(hard: str) -> str:
         (f"{_cohort('x', 'b')}\n---\n{_cohort('b', 'x')}", f"{_cohort('x', 'b')}\n---\n{_cohort('b', 'c')}"),
         (f"{_cohort('x', 'x')}", f"{_cohort('x', 'b')}\n---\n{_cohort('b', 'c')}\n---\n{_cohort('c', 'b')}"),
         (f"{_check('provisioning-request')}\n---\n{_POOL}", f"{_check('multikueue')}\n---\n{_POOL}"),
+        (f"{_SEARCH}\n---\n{_home('')}", f"{_SEARCH}\n---\n{_home('katib.kubeflow.org/metrics-collector-injection: enabled')}"),
+        (
+            f"{_of_volcano('team: a')}\n---\n{_operator('[/manager]')}",
+            f"{_of_volcano('team: a')}\n---\n{_operator('[/manager, --gang-scheduler-name=volcano]')}",
+        ),
         (f"{_slurm('amd.com/gpu')}\n---\n{_GRES}", f"{_slurm('nvidia.com/gpu')}\n---\n{_GRES}"),
         (
             f"{_slurm('nvidia.com/gpu')}\n---\n{_GRES.replace('nvml', 'rsmi')}",
