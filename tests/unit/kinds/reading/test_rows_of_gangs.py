@@ -217,10 +217,50 @@ def _tree(most: int, key: str = "max") -> str:
     return yaml.safe_dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": data})
 
 
+def _preempting(gang: str, actions: str = "allocate, preempt") -> str:
+    text = f'actions: "{actions}"\ntiers:\n- plugins:\n  - {{name: priority}}\n  - {{name: gang{gang}}}\n'
+    return yaml.safe_dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"conf": text}})
+
+
+def _kueue(sharing: str) -> str:
+    text = f"apiVersion: config.kueue.x-k8s.io/v1beta1\nkind: Configuration\nadmissionFairSharing: {{{sharing}}}\n"
+    data = {"controller_manager_config.yaml": text}
+    return yaml.safe_dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": data})
+
+
+def _synchronised(completions: int) -> str:
+    annotation = ", annotations: {kueue.x-k8s.io/job-completions-equal-parallelism: 'true'}"
+    pod = "template: {spec: {containers: [{name: c, image: 'a:1'}]}}"
+    return _object(
+        "batch/v1", "Job", f"completionMode: Indexed, parallelism: 4, completions: {completions}, {pod}", annotation
+    )
+
+
+_EIGHT = "spec: {containers: [{name: c, image: 'a:1', resources: {limits: {nvidia.com/gpu: 8}}}]}"
+
+
+def _together(key: str) -> str:
+    annotation = f", annotations: {{leaderworkerset.sigs.k8s.io/exclusive-topology: {key}}}"
+    spec = f"leaderWorkerTemplate: {{size: 2, workerTemplate: {{{_EIGHT}}}}}"
+    return _object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", spec, annotation)
+
+
+def _jobs_together(key: str) -> str:
+    annotation = f", annotations: {{alpha.jobset.sigs.k8s.io/exclusive-topology: {key}}}"
+    job = f"{{name: a, template: {{spec: {{parallelism: 2, completions: 2, template: {{{_EIGHT}}}}}}}}}"
+    return _object("jobset.x-k8s.io/v1alpha2", "JobSet", f"replicatedJobs: [{job}]", annotation)
+
+
 @pytest.mark.parametrize(
     ("wrong", "right"),
     [
         (_torch("lo", 3), _torch("eth0", 3)),
+        (_preempting(""), _preempting(", enablePreemptable: false")),
+        (_preempting(""), _preempting("", "allocate, backfill")),
+        (_kueue("usageSamplingInterval: 5m"), _kueue("usageHalfLifeTime: 168h")),
+        (_synchronised(8), _synchronised(4)),
+        (_together("kubernetes.io/hostname"), _together("cloud.example.com/rack")),
+        (_jobs_together("kubernetes.io/hostname"), _jobs_together("cloud.google.com/gke-nodepool")),
         (_version("NVIDIA_TESLA_T4"), _version("nvidia.com/gpu")),
         (_retried("limit: 3"), _retried("limit: 3, retryPolicy: Always")),
         (_retried("limit: 3, retryPolicy: OnError"), _retried("limit: 3", "pool: gpu")),
@@ -377,6 +417,7 @@ def _check(controller: str) -> str:
     )
 
 
+_COLLECTED = "katib.kubeflow.org/metrics-collector-injection"
 _SEARCH = _object("kubeflow.org/v1beta1", "Experiment", "algorithm: {algorithmName: random}")
 
 
@@ -417,7 +458,7 @@ def _quota(hard: str) -> str:
         (f"{_cohort('x', 'b')}\n---\n{_cohort('b', 'x')}", f"{_cohort('x', 'b')}\n---\n{_cohort('b', 'c')}"),
         (f"{_cohort('x', 'x')}", f"{_cohort('x', 'b')}\n---\n{_cohort('b', 'c')}\n---\n{_cohort('c', 'b')}"),
         (f"{_check('provisioning-request')}\n---\n{_POOL}", f"{_check('multikueue')}\n---\n{_POOL}"),
-        (f"{_SEARCH}\n---\n{_home('')}", f"{_SEARCH}\n---\n{_home('katib.kubeflow.org/metrics-collector-injection: enabled')}"),
+        (f"{_SEARCH}\n---\n{_home('')}", f"{_SEARCH}\n---\n{_home(f'{_COLLECTED}: enabled')}"),
         (
             f"{_of_volcano('team: a')}\n---\n{_operator('[/manager]')}",
             f"{_of_volcano('team: a')}\n---\n{_operator('[/manager, --gang-scheduler-name=volcano]')}",
