@@ -1,4 +1,4 @@
-"""Jobs of Volcano, NodeSets of Slurm, and the scalers of the roles of a DisaggregatedSet.
+"""Jobs of Volcano, gangs in queues of YuniKorn, NodeSets of Slurm, and the scalers of the roles of a DisaggregatedSet.
 
 A NodeSet (slinky.slurm.net) is the worker nodes of a Slurm cluster that runs in Kubernetes. Sources for it, at v1beta1
 of SlinkyProject/slurm-operator: internal/builder/workerbuilder/worker_app.go for the pods, and
@@ -16,10 +16,11 @@ from pydantic import BeforeValidator
 from usher import memo, model, paths, quantities
 from usher.kinds.kind import Code
 from usher.kinds.reading import counts as reading_counts
-from usher.kinds.reading import disks_and_machines, environment, values
+from usher.kinds.reading import disks_and_machines, environment, known_keys, values
 from usher.kinds.reading.counts import Growth
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
 from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
+from usher.kinds.reading.value_forms import pod_specs
 from usher.kinds.reading.values import Reading, Reference
 
 Object = Mapping[str, paths.Json]
@@ -323,6 +324,66 @@ def _reclaims(objects: values.Objects) -> bool:
         for text in paths.mapping(each.get("data")).values()
     )
     return any(_RECLAIMING.search(text) and _CAPACITY.search(text) for text in texts)
+
+
+_YUNIKORN: Final = ("yunikorn-defaults", "yunikorn-configs")
+"""The ConfigMaps with the queues of YuniKorn; what the second one says replaces the first."""
+
+_LEVELS: Final = 20
+_QUEUE_LABELS: Final = ("yunikorn.apache.org/queue", "queue")
+
+
+def above_queue(value: paths.Object, objects: values.Objects) -> Iterator[model.UnreadKey]:
+    """Pods, or the gangs of their task groups, that need more devices than their queue of YuniKorn ever has.
+
+    Sources: addApplication in pkg/scheduler/partition.go and AddAllocationAsk in pkg/scheduler/objects of
+    apache/yunikorn-core; GetQueueNameFromPod in pkg/common/utils of apache/yunikorn-k8shim.
+    """
+    queues = objects.once("queues of YuniKorn", lambda: dict(_queues_of_yunikorn(objects)))
+    for spec, path, _ in pod_specs(value) if queues else ():
+        if spec.get("schedulerName", "yunikorn") != "yunikorn":
+            continue
+        here = path.removesuffix("/spec") + "/metadata"
+        labels, annotations = (known_keys.part_at(value, f"{here}/{each}") for each in ("labels", "annotations"))
+        written = [
+            each[key] for key in _QUEUE_LABELS for each in (labels, annotations) if isinstance(each.get(key), str)
+        ]
+        name = f"root.{written[0].removeprefix('root.')}" if written else ""
+        gang = disks_and_machines.needs_of_task_groups(annotations)
+        for device, needed in (gang or disks_and_machines.requests_of(spec)).items():
+            most = queues.get(name, {}).get(device)
+            if most is not None and needed > most:
+                all_of = "all its task groups together" if gang else "a pod"
+                text = (
+                    f"asks for {quantities.named(device[:60], needed)} in {all_of}, and its queue {name[:80]} of "
+                    f"YuniKorn has at most {quantities.text(device, most)}, so it never starts"
+                )
+                yield environment.misread(here, text, "raise max of the queue, or ask for less", "controller")
+                break
+
+
+def _queues_of_yunikorn(objects: values.Objects) -> Iterator[tuple[str, Mapping[str, quantities.Quantity]]]:
+    """The most that each queue may have of each device, by its full name; only where pods choose their queue."""
+    for each in _YUNIKORN:
+        data = paths.mapping(objects.known("", "ConfigMap").get(each, {}).get("data"))
+        read = paths.mapping(known_keys.parsed(data.get("queues.yaml")))
+        for partition in map(paths.mapping, paths.elements(read.get("partitions"))):
+            rules = [paths.mapping(rule).get("name") for rule in paths.elements(partition.get("placementrules"))]
+            above: list[tuple[str, Mapping[str, quantities.Quantity], paths.Object]] = [("", {}, partition)]
+            for _ in range(_LEVELS) if rules[:1] in ([], ["provided"]) else ():
+                above = [below for one in above for below in _below(*one)]
+                yield from ((name, most) for name, most, _ in above)
+
+
+def _below(
+    name: str, most: Mapping[str, quantities.Quantity], queue: paths.Object
+) -> Iterator[tuple[str, Mapping[str, quantities.Quantity], paths.Object]]:
+    for each in map(paths.mapping, paths.elements(queue.get("queues"))):
+        own = paths.mapping(paths.mapping(each.get("resources")).get("max"))
+        amounts = {key: disks_and_machines.amount_in([text]) for key, text in own.items() if "/" in key}
+        known = {key: quantities.Quantity(amount) for key, amount in amounts.items() if amount is not None}
+        lower = {key: min(amount, known.get(key, amount)) for key, amount in {**known, **most}.items()}
+        yield f"{name}.{paths.text(each.get('name'))}".removeprefix("."), lower, each
 
 
 _MANY = 10**9

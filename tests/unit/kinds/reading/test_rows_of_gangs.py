@@ -430,6 +430,33 @@ def _operator(command: str) -> str:
     return _object("apps/v1", "Deployment", f"template: {{spec: {{{pod}}}}}")
 
 
+def _in_yunikorn(gpus: int, groups: str = "") -> str:
+    """A Job in the queue root.ml.a, whose pods ask for these GPUs."""
+    pod = f"containers: [{{name: c, image: 'a:1', resources: {{limits: {{nvidia.com/gpu: {gpus}}}}}}}]"
+    metadata = f"labels: {{queue: root.ml.a}}, annotations: {{{groups}}}"
+    spec = f"template: {{metadata: {{{metadata}}}, spec: {{schedulerName: yunikorn, {pod}}}}}"
+    return _object("batch/v1", "Job", spec)
+
+
+def _queues(rules: str = "") -> str:
+    return _tree(4).replace("name: c", "name: yunikorn-configs").replace("name: default,", f"name: default, {rules}")
+
+
+def _group(members: int) -> str:
+    group = [{"name": "w", "minMember": members, "minResource": {"nvidia.com/gpu": 1}}]
+    return f"yunikorn.apache.org/task-groups: '{orjson.dumps(group).decode()}'"
+
+
+_IN_QUEUE = ", labels: {kueue.x-k8s.io/queue-name: q}"
+_SCALING = _ray("enableInTreeAutoscaling: true", _IN_QUEUE)
+_OWN_QUEUE = """{apiVersion: kueue.x-k8s.io/v1beta1, kind: LocalQueue, metadata: {name: q, namespace: ml},
+ spec: {clusterQueue: c}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta1, kind: ClusterQueue, metadata: {name: c}, spec: {admissionChecks: [x]}}
+---
+"""
+
+
 def _quota(hard: str) -> str:
     return _object("v1", "ResourceQuota", f"hard: {{{hard}}}")
 
@@ -463,6 +490,16 @@ def _quota(hard: str) -> str:
             f"{_of_volcano('team: a')}\n---\n{_operator('[/manager]')}",
             f"{_of_volcano('team: a')}\n---\n{_operator('[/manager, --gang-scheduler-name=volcano]')}",
         ),
+        (f"{_in_yunikorn(8)}\n---\n{_queues()}", f"{_in_yunikorn(4)}\n---\n{_queues()}"),
+        (f"{_in_yunikorn(1, _group(8))}\n---\n{_queues()}", f"{_in_yunikorn(1, _group(4))}\n---\n{_queues()}"),
+        (
+            f"{_in_yunikorn(8)}\n---\n{_queues('placementrules: [{name: provided}], ')}",
+            f"{_in_yunikorn(8)}\n---\n{_queues('placementrules: [{name: tag}], ')}",
+        ),
+        (
+            f"{_SCALING}\n---\n{_OWN_QUEUE}{_check('multikueue')}",
+            f"{_SCALING}\n---\n{_OWN_QUEUE}{_check('provisioning-request')}",
+        ),
         (f"{_slurm('amd.com/gpu')}\n---\n{_GRES}", f"{_slurm('nvidia.com/gpu')}\n---\n{_GRES}"),
         (
             f"{_slurm('nvidia.com/gpu')}\n---\n{_GRES.replace('nvml', 'rsmi')}",
@@ -495,4 +532,18 @@ def test_damaged_groups_and_queues_end_no_run(damaged: str) -> None:
     assert _texts(f"{group}\n---\n{_NODE}") == []
     assert len(_texts(f"{amounts}\n---\n{_NODE}")) <= 1
     assert len(_texts(_gang([{"name": "w", "minMember": 1, "minResource": yaml.safe_load(damaged)}]))) <= 1
+    for part in ("partitions", "queues", "resources", "max"):
+        tree = {"partitions": [{"queues": [{"name": "root", "queues": [{"name": "ml", "resources": {}}]}]}]}
+        text = (
+            orjson.dumps(tree)
+            .decode()
+            .replace(f'"{part}":', f'"{part}":{orjson.dumps(yaml.safe_load(damaged)).decode()},"x":')
+        )
+        config = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "yunikorn-configs"},
+            "data": {"queues.yaml": text},
+        }
+        assert _texts(f"{_in_yunikorn(8)}\n---\n{yaml.safe_dump(config)}") == []
     assert len(_texts(_gang(damaged))) <= 1

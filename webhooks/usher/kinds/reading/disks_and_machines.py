@@ -481,6 +481,17 @@ def _groups_in(text: str) -> tuple[Mapping[str, Mapping[str, Any]], str]:
     return {str(each["name"]): each for each in groups}, ""
 
 
+def needs_of_task_groups(annotations: Mapping[str, Any]) -> Mapping[str, quantities.Quantity]:
+    """The amounts that all task groups of YuniKorn in the annotations of a pod need together."""
+    found: defaultdict[str, quantities.Quantity] = defaultdict(lambda: quantities.ZERO)
+    groups, _ = _groups_in(str(annotations.get(_TASK_GROUPS, "[]")))
+    for each in groups.values():
+        number = each["minmember"] if isinstance(each["minmember"], int) else 0
+        for name, written in paths.mapping(each["minresource"]).items():
+            found[name] += quantities.Quantity((amount_in([written]) or 0) * number)
+    return found
+
+
 def _without_room(name: str, group: Mapping[str, Any], spec: Mapping[str, Any], place: str) -> Found:
     """A task group whose placeholders are smaller than its pods, or may not be where its pods may be."""
     if spec.get("schedulerName", "yunikorn") != "yunikorn":
