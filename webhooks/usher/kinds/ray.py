@@ -15,9 +15,10 @@ from pydantic import BeforeValidator
 from usher import errors, memo, model, paths
 from usher.documents import reader
 from usher.kinds.kind import Code
+from usher.kinds.reading import environment, known_keys, values
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
 from usher.kinds.reading.templates import DEFAULT_SCHEDULER, FIRST, LISTS, ONE, ContainerPlace, Place, Template, Traits
-from usher.kinds.reading.values import Reading
+from usher.kinds.reading.values import Absence, Reading, Reference
 
 RAY_TRAITS: Final = Traits(trains=FIRST, operator_environment=frozenset({"RAY_*", "FQ_RAY_IP"}))
 
@@ -329,8 +330,37 @@ def _ray_cron_job(ray_cron_job: Mapping[str, paths.Json], reading: Reading) -> I
         yield template_times(template, _RUNS)
 
 
+_KUEUE: Final = "kueue.x-k8s.io"
+
+
+def _elsewhere(value: paths.Object, objects: values.Objects) -> Iterator[model.UnreadKey]:
+    """A cluster that scales itself in a queue of MultiKueue (KQ:pkg/controller/jobs/raycluster/raycluster_webhook.go).
+
+    Kueue refuses it from kubernetes-sigs/kueue#13244 on, and deleted it after its admission before.
+    """
+    spec, metadata = paths.mapping(value.get("spec")), paths.metadata(value)
+    name = paths.text(paths.mapping(metadata.get("labels")).get(f"{_KUEUE}/queue-name"))
+    if spec.get("enableInTreeAutoscaling") is not True or not name:
+        return
+    namespace = paths.text(metadata.get("namespace"))
+    local = objects.find(Reference(group=_KUEUE, kind="LocalQueue", name=name, namespace=namespace))
+    of_local = {} if isinstance(local, Absence) else paths.mapping(local.get("spec"))
+    queue = objects.known(_KUEUE, "ClusterQueue").get(paths.text(of_local.get("clusterQueue")), {})
+    checks = objects.known(_KUEUE, "AdmissionCheck")
+    for _, check, _ in known_keys.checks_of(paths.mapping(queue.get("spec"))):
+        controller = paths.mapping(checks.get(check, {}).get("spec")).get("controllerName")
+        if controller == known_keys.MULTIKUEUE:
+            text = (
+                f"scales itself in a queue whose AdmissionCheck {check[:80]} sends it to other clusters, and "
+                "MultiKueue takes no cluster of Ray that does"
+            )
+            remedy = "turn enableInTreeAutoscaling off, or use a queue of this cluster"
+            yield environment.misread("/spec/enableInTreeAutoscaling", text, remedy, "controller")
+            return
+
+
 CODE: Final[Mapping[str, Code]] = {
-    "RayCluster.ray.io": {"templates": _ray_cluster},
+    "RayCluster.ray.io": {"templates": _ray_cluster, "unmet": _elsewhere},
     "RayJob.ray.io": {"templates": _ray_job},
     "RayService.ray.io": {"templates": _ray_service},
     "RayCronJob.ray.io": {"templates": _ray_cron_job},

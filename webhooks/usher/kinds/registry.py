@@ -122,7 +122,9 @@ _SCALED: Final[dict[tuple[str, str], Kind]] = {(kind.group, kind.plural): kind f
 def unmet(value: paths.Object, key: Key, objects: reading_values.Objects) -> Iterable[model.UnreadKey]:
     """The needs of an object that the objects of the files and the facts do not meet, by the code of its kind."""
     kind = BY_KEY.get(key)
-    return () if kind is None or kind.unmet is None else kind.unmet(value, objects)
+    if kind is not None and kind.unmet is not None:
+        yield from kind.unmet(value, objects)
+    yield from job_groups.above_queue(value, objects)
 
 
 def scaled(group: str, plural: str) -> Kind | None:

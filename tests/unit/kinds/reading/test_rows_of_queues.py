@@ -247,7 +247,6 @@ _OPTIONS = "gcsFaultToleranceOptions: {redisAddress: 'r:6379'}"
         (_volcano("volumes: [{mountPath: /a}]"), _volcano("volumes: [{mountPath: /a, volumeClaimName: b}]")),
         (_volcano("schedulerName: default-scheduler"), _volcano("schedulerName: volcano")),
         (_volcano_conf("allocate", "{name: gangs}"), _volcano_conf("allocate", "{name: gang}, {name: our-own-plugin}")),
-        (_volcano_conf("allocat", "{name: gang}"), _volcano_conf("enqueue, allocate, backfill", "{name: gang}")),
         (
             _object("scheduling.run.ai/v2", "Queue", "parentQueue: a"),
             _object("scheduling.run.ai/v2", "Queue", "parentQueue: a, resources: {gpu: {quota: 1}}"),

@@ -443,10 +443,12 @@ def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, obje
     """Mistakes for which a queue or a cluster of Kueue admits nothing, by other objects of the files."""
     if key == (_KUEUE, "LocalQueue"):
         yield from _namespace_not_selected(value, namespace, objects)
+        yield from _quota_below_queue(value, namespace, objects)
     elif key == (_KUEUE, "ResourceFlavor"):
         yield from _flavor_without_nodes(value, objects)
     elif key == (_KUEUE, "Cohort"):
         yield from _cohort_above_nodes(value, objects)
+        yield from _cycle_of_cohorts(value, objects)
     elif key == (_KUEUE, "ClusterQueue"):
         yield from _queue_above_nodes(value, objects)
     if key[0] == _KUEUE:
@@ -473,6 +475,25 @@ def _namespace_not_selected(value: paths.Object, namespace: str, objects: Object
         )
         remedy = "change the labels of the Namespace, or the namespaceSelector of the ClusterQueue"
         yield model.UnreadKey(path="/spec/clusterQueue", text=text, remedy=remedy, important=False, dangling=True)
+
+
+def _quota_below_queue(value: paths.Object, namespace: str, objects: Objects) -> Found:
+    """A ResourceQuota that refuses pods of jobs that Kueue admits, because their queue has more devices."""
+    name = paths.text(paths.mapping(value.get("spec")).get("clusterQueue"))
+    queue = objects.known(_KUEUE, "ClusterQueue").get(name)
+    amounts = [each for each in values_at(queue, _QUOTAS) if isinstance(each, dict)]
+    for quota in objects.of_kind("", "ResourceQuota", namespace) if queue is not None else ():
+        for key, written in known_keys.part_at(quota, "/spec/hard").items():
+            device, most = key.removeprefix("requests."), str(written)
+            has = sum(known_keys.integer(each.get("nominalQuota")) for each in amounts if each.get("name") == device)
+            if "/" in device and most.isdecimal() and known_keys.integer(most) < has and "scopes" not in str(quota):
+                own = paths.text(paths.metadata(quota).get("name"))[:80]
+                text = (
+                    f"leads to {has} {device[:60]} of the ClusterQueue {name[:80]}, and the ResourceQuota {own} allows "
+                )
+                text += f"{most} in {namespace[:63]}, so Kueue may admit jobs whose pods the API server refuses"
+                remedy = "raise the ResourceQuota to the quota of the queue, or leave the devices out of it"
+                yield misread("/spec/clusterQueue", text, remedy, "controller")
 
 
 def _flavor_without_nodes(value: paths.Object, objects: Objects) -> Found:
@@ -545,6 +566,17 @@ def _queue_above_nodes(value: paths.Object, objects: Objects) -> Found:
                 text += "admits more than fits and preempts nothing for what waits on the nodes"
                 remedy = f"set nominalQuota to at most {have}, unless nodes are added"
                 yield misread(f"{where}{inner}/nominalQuota", text, remedy, "controller")
+
+
+def _cycle_of_cohorts(value: paths.Object, objects: Objects) -> Found:
+    """A Cohort that is above itself; its queues are inactive (KQ:pkg/cache/hierarchy/cycle.go)."""
+    known = objects.known(_KUEUE, "Cohort")
+    way = [paths.text(paths.metadata(value).get("name"))]
+    while (above := "".join(texts_at(known.get(way[-1]), "spec.{parentName,parent}")[:1])) and above not in way:
+        way.append(above)
+    if above and above == way[0]:
+        text = f"is above itself ({' below '.join([*way, above])[:200]}), so Kueue admits nothing to its queues"
+        yield misread("/spec/parentName", text, "leave parentName out of one of them", "controller")
 
 
 def _other_clusters(value: paths.Object, kind: str, objects: Objects) -> Iterator[model.UnreadKey]:
