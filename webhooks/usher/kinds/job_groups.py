@@ -16,7 +16,7 @@ from pydantic import BeforeValidator
 from usher import memo, model, paths, quantities
 from usher.kinds.kind import Code
 from usher.kinds.reading import counts as reading_counts
-from usher.kinds.reading import disks_and_machines, environment, known_keys, values
+from usher.kinds.reading import environment, known_keys, queues_and_gangs, value_forms, values
 from usher.kinds.reading.counts import Growth
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
 from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
@@ -292,7 +292,7 @@ def _above_deserved(value: paths.Object, objects: values.Objects) -> Iterator[mo
     deserved = {
         name: amount
         for name, written in paths.mapping(of_queue.get("deserved")).items()
-        if (amount := disks_and_machines.amount_in([written])) is not None
+        if (amount := value_forms.amount_in([written])) is not None
     }
     if of_queue.get("parent", "root") != "root" or not any("/" in name for name in deserved):
         return
@@ -300,7 +300,7 @@ def _above_deserved(value: paths.Object, objects: values.Objects) -> Iterator[mo
     for task in map(paths.mapping, paths.elements(spec.get("tasks"))):
         replicas = task.get("replicas", 0)
         pods += replicas if isinstance(replicas, int) else 0
-        of_pod = disks_and_machines.requests_of(paths.mapping(paths.mapping(task.get("template")).get("spec")))
+        of_pod = queues_and_gangs.requests_of(paths.mapping(paths.mapping(task.get("template")).get("spec")))
         for name, needed in of_pod.items():
             asked[name] += needed.nanos * (replicas if isinstance(replicas, int) else 0)
     minimum = spec.get("minAvailable", pods)
@@ -349,8 +349,8 @@ def above_queue(value: paths.Object, objects: values.Objects) -> Iterator[model.
             each[key] for key in _QUEUE_LABELS for each in (labels, annotations) if isinstance(each.get(key), str)
         ]
         name = f"root.{written[0].removeprefix('root.')}" if written else ""
-        gang = disks_and_machines.needs_of_task_groups(annotations)
-        for device, needed in (gang or disks_and_machines.requests_of(spec)).items():
+        gang = queues_and_gangs.needs_of_task_groups(annotations)
+        for device, needed in (gang or queues_and_gangs.requests_of(spec)).items():
             most = queues.get(name, {}).get(device)
             if most is not None and needed > most:
                 all_of = "all its task groups together" if gang else "a pod"
@@ -380,7 +380,7 @@ def _below(
 ) -> Iterator[tuple[str, Mapping[str, quantities.Quantity], paths.Object]]:
     for each in map(paths.mapping, paths.elements(queue.get("queues"))):
         own = paths.mapping(paths.mapping(each.get("resources")).get("max"))
-        amounts = {key: disks_and_machines.amount_in([text]) for key, text in own.items() if "/" in key}
+        amounts = {key: value_forms.amount_in([text]) for key, text in own.items() if "/" in key}
         known = {key: quantities.Quantity(amount) for key, amount in amounts.items() if amount is not None}
         lower = {key: min(amount, known.get(key, amount)) for key, amount in {**known, **most}.items()}
         yield f"{name}.{paths.text(each.get('name'))}".removeprefix("."), lower, each

@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from usher.kinds import registry
-from usher.kinds.reading import chosen_boards, controller_rules, refused_values, value_forms
+from usher.kinds.reading import chosen_boards, controller_rules, queues_and_gangs, value_forms
 from usher.kinds.reading.values import Objects
 
 
@@ -17,7 +17,7 @@ def _texts(text: str) -> list[str]:
     found = [
         *controller_rules.refused(value, key, value_forms.pod_specs(value)),
         *chosen_boards.beside_others(value, key, objects),
-        *refused_values.beside_kueue(value, key, "ml", objects),
+        *queues_and_gangs.beside_kueue(value, key, "ml", objects),
         *registry.unmet(value, key, objects),
     ]
     return [each.text for each in found]

@@ -245,7 +245,7 @@ def beside_others(
     yield from pod_networks.beside_others(value, objects)
     yield from disks_and_machines.beside_others(value, devices, objects)
     yield from refused_values.beside_others(value, key, objects)
-    yield from places.claims_of_no_class(value, key, objects)
+    yield from disks_and_machines.claims_of_no_class(value, key, objects)
     yield from pod_networks.of_pods(workload, value, specs, objects)
     yield from counts.budgets_of_jobs(value, objects)
     yield from pod_templates.older_kubelets(workload, specs, objects)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from usher import memo, model, paths
-from usher.kinds.reading import counts, disks_and_machines, environment, refused_values
+from usher.kinds.reading import counts, environment, queues_and_gangs, refused_values
 from usher.kinds.reading.value_forms import (
     PodSpec,
     at,
@@ -558,7 +558,7 @@ def refused(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec])
     pods = list(_metadata_of_pods(value, specs))
     if annotations := _parts(pods, "annotations"):
         yield from _amounts_as_annotations(annotations)
-        yield from disks_and_machines.task_groups(value, annotations)
+        yield from queues_and_gangs.task_groups(value, annotations)
     yield from _first_ranks(value, kind, specs)
     yield from _names_without_dns(value, kind, specs)
     yield from _starts_of_torchrun(value, kind, specs)

@@ -1,19 +1,17 @@
-"""Disks in the right zone, claims, machines, room of a gang: needs of pods that nodes or other pods do not meet."""
+"""Disks in the right zone, claims and machines: needs of pods that nodes or other pods do not meet."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-import orjson
-
-from usher import errors, memo, model, paths, quantities
-from usher.kinds.reading import known_keys
-from usher.kinds.reading.environment import misread, near
+from usher import memo, model, paths
+from usher.kinds.reading import known_keys, queues_and_gangs
+from usher.kinds.reading.environment import misread
 from usher.kinds.reading.value_forms import (
     DISKS,
     PodSpec,
+    amount_in,
     at,
-    is_default_class,
     is_placeholder,
     pod_specs,
     texts_at,
@@ -39,7 +37,7 @@ def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[st
     if value.get("kind") == "PersistentVolumeClaim":
         yield from _never_bound(value, objects)
     if value.get("kind") == "PodGroup":
-        yield from _groups_beyond_their_pods(value, objects)
+        yield from queues_and_gangs.groups_beyond_their_pods(value, objects)
     yield from _of_pods_alone(value, objects)
     if devices:
         yield from _volumes_in_other_zones(value, devices, objects)
@@ -382,14 +380,6 @@ def _never_bound(value: paths.Object, objects: Objects) -> Found:
         yield misread(f"/spec/{place}", f"{text}, so the two never bind", remedy, "controller")
 
 
-def amount_in(written: Sequence[object]) -> int | None:
-    """The first quantity of these values in billionths; None if it is missing or no quantity."""
-    try:
-        return quantities.parse(written[0]).nanos if written else None
-    except errors.QuantityError:
-        return None
-
-
 _KEPT_IN_STEP: Final = memo.pattern(r"reflect|replicat|kubed|emberstack|syncer")
 """Words of annotations of Secrets that a controller copies to other namespaces."""
 
@@ -424,173 +414,62 @@ def _of_pods_alone(value: paths.Object, objects: Objects) -> Found:
                 yield misread(where, f"{text}, and a kubelet reads those of the pod's namespace", remedy, "controller")
 
 
-_TASK_GROUP: Final = "yunikorn.apache.org/task-group-name"
-_TASK_GROUPS: Final = "yunikorn.apache.org/task-groups"
-_NEEDS: Final = ("name", "minMember", "minResource")
+_CLASS: Final = ("storage.k8s.io", "StorageClass")
+_CLAIMS: Final = (
+    "spec.volumeClaimTemplates[].spec spec{,.template.spec,.jobTemplate.spec.template.spec}.volumes[].ephemeral"
+    ".volumeClaimTemplate.spec"
+)
+_DEFAULT: Final = "is-default-class"
+_MADE: Final = "spec{,.services[].spec}.storage.pvc spec.pvcs[]"
+"""Claims that operators of NVIDIA make (api/apps/v1alpha1/common_types.go of k8s-nim-operator, api of dynamo)."""
 
 
-def task_groups(value: paths.Object, annotations: Sequence[tuple[str, Mapping[str, Any]]]) -> Found:
-    """Task groups of YuniKorn that make no gang, and pods for which their placeholders do not keep room.
+def _claims(value: paths.Object, key: tuple[str, str]) -> Iterator[tuple[str, Mapping[str, Any], str, str]]:
+    """The specs of the claims that an object is or makes, each with its place and its fields of class and modes."""
+    for where, claim in at(value, "spec" if key == ("", "PersistentVolumeClaim") else _CLAIMS):
+        yield where, paths.mapping(claim), "storageClassName", "accessModes"
+    for where, claim in at(value, _MADE) if key[0] in ("apps.nvidia.com", "nvidia.com") else ():
+        if isinstance(claim, dict) and claim.get("create") is True:
+            name, mode = claim.get("storageClass") or None, claim.get("volumeAccessMode")
+            yield where, {"storageClassName": name, "accessModes": [mode]}, "storageClass", "volumeAccessMode"
 
-    Sources: pkg/cache/utils.go and placeholder.go of apache/yunikorn-k8shim; tryPlaceholderAllocate in
-    pkg/scheduler/objects/application.go of apache/yunikorn-core.
 
-    Args:
-        annotations: those of pods and of templates of pods, each with its place.
+def claims_of_no_class(value: paths.Object, key: tuple[str, str], objects: Objects) -> Iterator[model.UnreadKey]:
+    """Claims for which no StorageClass of the cluster makes a volume, and shared ones of disks of its default class.
+
+    Without a name a claim gets the default class (kubernetes.io, persistent volumes, class); with an empty name or a
+    volume it wants a volume that exists.
     """
-    written = [(where, each[_TASK_GROUPS]) for where, each in annotations if isinstance(each.get(_TASK_GROUPS), str)]
-    if len(written) != 1:
-        return
-    where, text = written[0]
-    groups, wrong = _groups_in(text)
-    if wrong:
-        yield misread(paths.join(where, _TASK_GROUPS), f"{wrong}, so YuniKorn makes no gang", _FORM, "controller")
-    for where, each in annotations if groups else ():
-        name = each.get(_TASK_GROUP)
-        if not isinstance(name, str) or is_placeholder(name):
+    if not (classes := objects.known(*_CLASS)) or classes.keys() == objects.cluster_scoped(*_CLASS).keys():
+        return  # the cluster may have others
+    kept = objects.once("classes of volumes", lambda: _classes_of_volumes(objects))
+    defaults = [name for name, each in classes.items() if is_default_class(each)]
+    listed = ", ".join(sorted(classes)[:5])
+    for where, spec, by_class, by_modes in _claims(value, key):
+        name = spec.get("storageClassName")
+        modes = paths.elements(spec.get("accessModes"))
+        if spec.get("volumeName") or spec.get("selector") or not isinstance(name, str | None) or not modes:
             continue
-        place = paths.join(where, _TASK_GROUP)
-        if name in groups:
-            above = where.removesuffix("/metadata/annotations")
-            spec = known_keys.part_at(value, f"{above}/spec")
-            yield from _without_room(name[:60], groups[name], spec, place)
-            continue
-        message = f"has pods of the task group {name[:60]}, which its task-groups do not define; placeholders stay"
-        like = near(name, groups, 0.6)
-        remedy = f"did you mean {like}?" if like else f"name one of them ({', '.join(list(groups)[:5])})"
-        yield misread(place, message, remedy, "controller")
+        driver = paths.text(classes[defaults[0]].get("provisioner")) if len(defaults) == 1 else ""
+        text, place = "", where
+        if name is None and not defaults:
+            text, remedy = f"names no {by_class}, and no known StorageClass is the default", f"name one: {listed}"
+        elif name and name not in classes and name not in kept and not is_placeholder(name):
+            text = f"names the StorageClass {name[:60]}, which the cluster does not have"
+            remedy, place = f"name one that it has: {listed}; or make a volume of it", f"{where}/{by_class}"
+        elif name is None and "ReadWriteMany" in modes and driver in DISKS and spec.get("volumeMode") != "Block":
+            text = f"asks for ReadWriteMany, but one node alone mounts a file system of {driver}, the default here"
+            remedy, place = "name a StorageClass of a shared file system", f"{where}/{by_modes}"
+        if text:
+            message = f"{text}, so its pods wait unless a volume for it exists"
+            yield model.UnreadKey(path=place, text=message, remedy=remedy, important=False, topic="controller")
 
 
-_FORM: Final = """write [{"name": ..., "minMember": 4, "minResource": {"cpu": "8", "nvidia.com/gpu": "8"}}]"""
+def is_default_class(storage_class: paths.Object) -> bool:
+    given = paths.mapping(paths.metadata(storage_class).get("annotations"))
+    return any(given.get(f"storageclass.{each}kubernetes.io/{_DEFAULT}") == "true" for each in ("", "beta."))
 
 
-def _groups_in(text: str) -> tuple[Mapping[str, Mapping[str, Any]], str]:
-    """The task groups in an annotation by name, with keys in small letters; or the mistake in it."""
-    if any(each in text for each in ("{{", "${", "<")):
-        return {}, ""
-    try:
-        found = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return {}, "has task-groups that are not JSON"
-    if not isinstance(found, list):
-        return {}, "has task-groups that are not a list"
-    groups = [{str(key).lower(): each for key, each in paths.mapping(one).items()} for one in found]
-    lack = next((need for each in groups for need in _NEEDS if each.get(need.lower()) in (None, "", 0)), "")
-    if lack:
-        return {}, f"has a task group without {lack}"
-    return {str(each["name"]): each for each in groups}, ""
-
-
-def needs_of_task_groups(annotations: Mapping[str, Any]) -> Mapping[str, quantities.Quantity]:
-    """The amounts that all task groups of YuniKorn in the annotations of a pod need together."""
-    found: defaultdict[str, quantities.Quantity] = defaultdict(lambda: quantities.ZERO)
-    groups, _ = _groups_in(str(annotations.get(_TASK_GROUPS, "[]")))
-    for each in groups.values():
-        number = each["minmember"] if isinstance(each["minmember"], int) else 0
-        for name, written in paths.mapping(each["minresource"]).items():
-            found[name] += quantities.Quantity((amount_in([written]) or 0) * number)
-    return found
-
-
-def _without_room(name: str, group: Mapping[str, Any], spec: Mapping[str, Any], place: str) -> Found:
-    """A task group whose placeholders are smaller than its pods, or may not be where its pods may be."""
-    if spec.get("schedulerName", "yunikorn") != "yunikorn":
-        return
-    kept, asks = paths.mapping(group["minresource"]), requests_of(spec)
-    asked = [(resource, amount) for resource, amount in asks.items() if amount > _parsed(kept.get(resource))]
-    if asked:
-        resource, amount = asked[0]
-        message = (
-            f"asks for {quantities.named(resource[:60], amount)} in a pod of the task group {name}, whose minResource "
-            f"has {kept.get(resource, 'none')}, so YuniKorn cancels its placeholders and keeps no room for the gang"
-        )
-        needs = ", ".join(f"{one[:60]} {quantities.text(one, amount)}" for one, amount in asked[:4])
-        yield misread(place, message, f"write in minResource what a pod asks for: {needs}", "controller")
-    tolerated = [paths.mapping(each) for each in paths.elements(group.get("tolerations"))]
-    keys = {paths.text(each.get("key")) for each in tolerated}
-    for each in map(paths.mapping, paths.elements(spec.get("tolerations"))):
-        key = paths.text(each.get("key"))
-        # Admission controllers tolerate the taints of devices for all pods that ask for them, also for placeholders.
-        if key and not keys & {"", key} and "kubernetes.io/" not in key and key not in asks and _keeps_off(each):
-            message = (
-                f"tolerates {key[:60]} in pods of the task group {name}, but its placeholders do not, so no node with "
-                "this taint takes them, and the gang times out unless an admission controller adds the toleration"
-            )
-            yield misread(place, message, "write the same tolerations in the task group", "controller")
-            break
-    selected = paths.mapping(group.get("nodeselector"))
-    for key, text in paths.mapping(spec.get("nodeSelector")).items():
-        if key not in selected and "affinity" not in group:
-            message = (
-                f"selects nodes with {key[:60]}={str(text)[:60]} for pods of the task group {name}, but not for its "
-                "placeholders, which may keep room on other nodes"
-            )
-            yield misread(place, message, "write the same nodeSelector in the task group", "controller")
-            break
-
-
-def _keeps_off(toleration: Mapping[str, Any]) -> bool:
-    return toleration.get("effect", "NoSchedule") in ("NoSchedule", "NoExecute")
-
-
-def _parsed(written: object) -> quantities.Quantity:
-    """An amount; the largest one where usher cannot read it."""
-    try:
-        return quantities.parse(written) if written is not None else quantities.ZERO
-    except errors.QuantityError:
-        return quantities.Quantity(10**30)
-
-
-def requests_of(spec: Mapping[str, Any]) -> Mapping[str, quantities.Quantity]:
-    """The amounts that the containers of a pod ask for together."""
-    found: defaultdict[str, quantities.Quantity] = defaultdict(lambda: quantities.ZERO)
-    for each in map(paths.mapping, paths.elements(spec.get("containers"))):
-        resources = paths.mapping(each.get("resources"))
-        asked = {**paths.mapping(resources.get("limits")), **paths.mapping(resources.get("requests"))}
-        for name, written in asked.items():
-            try:
-                found[name] += quantities.parse(written)
-            except errors.QuantityError:
-                continue
-    return found
-
-
-_KAI_GROUP: Final = "pod-group-name"
-
-
-def _groups_beyond_their_pods(value: paths.Object, objects: Objects) -> Found:
-    """PodGroups that wait for more than there is: those of KAI-Scheduler for pods, of the coscheduling plugin for room.
-
-    Sources: isOrphanPodWithPodGroup in pkg/podgrouper of KAI-Scheduler; PreFilter and CheckClusterResource in
-    pkg/coscheduling/core/core.go of kubernetes-sigs/scheduler-plugins.
-    """
-    spec, group = known_keys.part_at(value, "/spec"), paths.text(value.get("apiVersion")).partition("/")[0]
-    if group == "scheduling.run.ai":
-        namespace, minimum = paths.text(paths.metadata(value).get("namespace")), spec.get("minMember")
-        pods = objects.once("pods by PodGroup of KAI-Scheduler", lambda: Counter(_named_groups(objects)))
-        number = pods[(namespace, _name(value))]
-        if isinstance(minimum, int) and 0 < number < minimum and "subGroups" not in spec:
-            text = f"waits for {minimum} pods, and {number} of these files name it, so they all wait for others"
-            remedy = f"set minMember to {number}, or add the other pods with the annotation {_KAI_GROUP}"
-            yield misread("/spec/minMember", text, remedy, "controller")
-    elif group == "scheduling.x-k8s.io":
-        nodes = [known_keys.part_at(each, "/status/allocatable") for each in objects.known("", "Node").values()]
-        for name, written in paths.mapping(spec.get("minResources")).items():
-            amounts = [amount_in([each.get(name, 0)]) for each in nodes]
-            wanted, have = amount_in([written]), sum(each for each in amounts if each is not None)
-            if nodes and None not in amounts and wanted is not None and wanted > have:
-                room = quantities.named(name[:60], quantities.Quantity(have), up=False)
-                text = (
-                    f"wants {written} {name[:60]} in minResources for all its pods, and the known nodes have {room}, "
-                    "so the coscheduling plugin refuses each pod before it looks for nodes, unless nodes are added"
-                )
-                remedy = "write the sum that the pods of the group ask for, or leave minResources out"
-                yield misread(paths.join("/spec/minResources", name), text, remedy, "controller")
-
-
-def _named_groups(objects: Objects) -> Iterator[tuple[str, str]]:
-    """The PodGroups that pods made by hand name for KAI-Scheduler, each with its namespace."""
-    for namespace, value in objects.all():
-        name = known_keys.part_at(value, "/metadata/annotations").get(_KAI_GROUP)
-        if value.get("kind") == "Pod" and isinstance(name, str):
-            yield namespace, name
+def _classes_of_volumes(objects: Objects) -> set[str]:
+    volumes = objects.cluster_scoped("", "PersistentVolume").values()
+    return {text for each in volumes for text in texts_at(each, "spec.storageClassName")}

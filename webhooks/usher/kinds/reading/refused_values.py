@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import orjson
 from msgspec.structs import replace
 
-from usher import memo, model, paths
+from usher import model, paths
 from usher.kinds.reading import definition_limits, known_keys, pod_networks, started_programs
 from usher.kinds.reading.environment import misread, misread_variables
 from usher.kinds.reading.value_forms import (
@@ -25,7 +25,6 @@ from usher.kinds.reading.value_forms import (
     values_at,
 )
 from usher.kinds.reading.values import Absence, Objects, Reference
-from usher.model import placement
 
 Found = Iterator[model.UnreadKey]
 _KUEUE: Final = "kueue.x-k8s.io"
@@ -348,7 +347,8 @@ def _of_word(row: _Beside, value: paths.Object, named: Any, word: str, objects: 
             home = paths.text(paths.metadata(other).get("namespace"))
             elsewhere = bool(home and namespace) and home != namespace and not row.anywhere
             is_near = row.apart and (not home or home == (namespace or home))
-            if not elsewhere and not is_near and _fits(row, other, word):
+            is_itself = all(other.get(each) == value.get(each) for each in ("kind", "metadata"))
+            if not elsewhere and not is_near and not is_itself and _fits(row, other, word):
                 yield f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}"
 
 
@@ -437,175 +437,3 @@ def metrics_of_dcgm(config_map: paths.Object) -> Found:
                 remedy = "write FIELD, TYPE, HELP, with the help in quotes where it has commas"
                 yield misread(paths.join("/data", key), message, remedy, "controller")
                 break
-
-
-def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects) -> Found:
-    """Mistakes for which a queue or a cluster of Kueue admits nothing, by other objects of the files."""
-    if key == (_KUEUE, "LocalQueue"):
-        yield from _namespace_not_selected(value, namespace, objects)
-        yield from _quota_below_queue(value, namespace, objects)
-    elif key == (_KUEUE, "ResourceFlavor"):
-        yield from _flavor_without_nodes(value, objects)
-    elif key == (_KUEUE, "Cohort"):
-        yield from _cohort_above_nodes(value, objects)
-        yield from _cycle_of_cohorts(value, objects)
-    elif key == (_KUEUE, "ClusterQueue"):
-        yield from _queue_above_nodes(value, objects)
-    if key[0] == _KUEUE:
-        yield from _other_clusters(value, key[1], objects)
-
-
-def _namespace_not_selected(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
-    """A LocalQueue whose ClusterQueue does not select the labels that its Namespace has in the files."""
-    name = paths.text(paths.mapping(value.get("spec")).get("clusterQueue"))
-    queue = objects.cluster_scoped(_KUEUE, "ClusterQueue").get(name)
-    home = objects.cluster_scoped("", "Namespace").get(namespace)
-    if queue is None or home is None:
-        return
-    selector = paths.mapping(queue.get("spec")).get("namespaceSelector")
-    written = paths.mapping(paths.metadata(home).get("labels"))
-    labels = {
-        paths.NAMESPACE_NAME_LABEL: namespace,
-        **{key: text for key, text in written.items() if isinstance(text, str)},
-    }
-    if selector and placement.selector_matches(selector, labels) is False:
-        text = (
-            f"leads to the ClusterQueue {name}, whose namespaceSelector does not match the labels of the namespace "
-            f"{namespace} in these files, so it admits nothing from there"
-        )
-        remedy = "change the labels of the Namespace, or the namespaceSelector of the ClusterQueue"
-        yield model.UnreadKey(path="/spec/clusterQueue", text=text, remedy=remedy, important=False, dangling=True)
-
-
-def _quota_below_queue(value: paths.Object, namespace: str, objects: Objects) -> Found:
-    """A ResourceQuota that refuses pods of jobs that Kueue admits, because their queue has more devices."""
-    name = paths.text(paths.mapping(value.get("spec")).get("clusterQueue"))
-    queue = objects.known(_KUEUE, "ClusterQueue").get(name)
-    amounts = [each for each in values_at(queue, _QUOTAS) if isinstance(each, dict)]
-    for quota in objects.of_kind("", "ResourceQuota", namespace) if queue is not None else ():
-        for key, written in known_keys.part_at(quota, "/spec/hard").items():
-            device, most = key.removeprefix("requests."), str(written)
-            has = sum(known_keys.integer(each.get("nominalQuota")) for each in amounts if each.get("name") == device)
-            if "/" in device and most.isdecimal() and known_keys.integer(most) < has and "scopes" not in str(quota):
-                own = paths.text(paths.metadata(quota).get("name"))[:80]
-                text = (
-                    f"leads to {has} {device[:60]} of the ClusterQueue {name[:80]}, and the ResourceQuota {own} allows "
-                )
-                text += f"{most} in {namespace[:63]}, so Kueue may admit jobs whose pods the API server refuses"
-                remedy = "raise the ResourceQuota to the quota of the queue, or leave the devices out of it"
-                yield misread("/spec/clusterQueue", text, remedy, "controller")
-
-
-def _flavor_without_nodes(value: paths.Object, objects: Objects) -> Found:
-    """A flavor whose labels no known node has; its pods are admitted, and the scheduler finds no node."""
-    wanted = known_keys.part_at(value, "/spec/nodeLabels").items()
-    nodes = [known_keys.part_at(each, "/metadata/labels").items() for each in objects.known("", "Node").values()]
-    made = objects.names("karpenter.sh", "NodePool") or objects.names("cluster.x-k8s.io", "MachineDeployment")
-    if wanted and nodes and not made and not any(wanted <= labels for labels in nodes):
-        lacking = next((f"{key}={each}" for key, each in wanted if not any((key, each) in one for one in nodes)), "")
-        lack = f" ({lacking[:120]})" if lacking else ""
-        text = f"has nodeLabels that no known node has{lack}, so pods that Kueue admits with it stay pending unless an "
-        text += "autoscaler adds nodes with them"
-        yield misread("/spec/nodeLabels", text, "write labels that the nodes have", "controller")
-
-
-_QUOTAS: Final = "spec.resourceGroups[].flavors[].resources[]"
-
-
-def _cohort_above_nodes(value: paths.Object, objects: Objects) -> Found:
-    """Quotas of a cohort that are added to those of its queues, and are together more than the known nodes have."""
-    name, queues = paths.metadata(value).get("name"), objects.known(_KUEUE, "ClusterQueue").values()
-    members = [each for each in queues if name in values_at(each, "spec.{cohort,cohortName}")]
-    nodes = objects.known("", "Node").values()
-    for where, own in at(value, _QUOTAS):
-        device = str(own.get("name")) if isinstance(own, dict) else ""
-        amount = known_keys.integer(own.get("nominalQuota")) if "/" in device else 0
-        have = sum(known_keys.integer(known_keys.part_at(each, "/status/allocatable").get(device)) for each in nodes)
-        others = [each for queue in members for each in values_at(queue, _QUOTAS) if isinstance(each, dict)]
-        theirs = sum(known_keys.integer(each.get("nominalQuota")) for each in others if each.get("name") == device)
-        if amount and theirs and 0 < have < amount + theirs and have >= max(amount, theirs):
-            text = (
-                f"adds {amount} {device[:60]} to the {theirs} of its ClusterQueues, and the known nodes have {have}, "
-            )
-            remedy = "take them off the ClusterQueues, or off the cohort"
-            yield misread(where, f"{text}so Kueue admits more than fits unless nodes are added", remedy, "controller")
-
-
-_OF_CLOUD: Final = memo.pattern(r"node-?(?:group|pool)|(?:agent|worker-)?pool(?:-|$)|instance-?group|/region$")
-"""Keys of labels of nodes that a cloud adds by itself."""
-
-
-def _queue_above_nodes(value: paths.Object, objects: Objects) -> Found:
-    """A queue with more devices of a flavor than the known nodes have, where nothing is known to add nodes.
-
-    Kueue knows nothing of nodes, so it preempts nothing while its quota has room (kubernetes-sigs/kueue#4782, #3210).
-    A topology counts nodes, and a check may ask for them or for other clusters.
-    """
-    made = objects.names("karpenter.sh", "NodePool") or objects.names("cluster.x-k8s.io", "MachineDeployment")
-    if made or values_at(value, "spec.{admissionChecks[],admissionChecksStrategy.admissionChecks[]}"):
-        return
-    nodes, flavors = objects.known("", "Node").values(), objects.known(_KUEUE, "ResourceFlavor")
-    labels = [known_keys.part_at(each, "/metadata/labels") for each in nodes]
-    if any(_OF_CLOUD.search(key) for each in labels for key in each):
-        return
-    for where, given in at(value, "spec.resourceGroups[].flavors[]"):
-        flavor = flavors.get(str(given.get("name"))) if isinstance(given, dict) else None
-        if flavor is None or "topologyName" in paths.mapping(flavor.get("spec")):
-            continue
-        wanted = known_keys.part_at(flavor, "/spec/nodeLabels").items()
-        matching = [node for node, own in zip(nodes, labels, strict=True) if wanted <= own.items()]
-        for inner, own in at(given, "resources[]"):
-            device = str(own.get("name")) if isinstance(own, dict) else ""
-            amount = known_keys.integer(own.get("nominalQuota")) if "/" in device else 0
-            offered = [known_keys.part_at(each, "/status/allocatable").get(device) for each in matching]
-            have = sum(map(known_keys.integer, offered))
-            if 0 < have < amount:
-                text = (
-                    f"has a quota of {amount} {device[:60]}, and the known nodes of its flavor have {have}, so Kueue "
-                )
-                text += "admits more than fits and preempts nothing for what waits on the nodes"
-                remedy = f"set nominalQuota to at most {have}, unless nodes are added"
-                yield misread(f"{where}{inner}/nominalQuota", text, remedy, "controller")
-
-
-def _cycle_of_cohorts(value: paths.Object, objects: Objects) -> Found:
-    """A Cohort that is above itself; its queues are inactive (KQ:pkg/cache/hierarchy/cycle.go)."""
-    known = objects.known(_KUEUE, "Cohort")
-    way = [paths.text(paths.metadata(value).get("name"))]
-    while (above := "".join(texts_at(known.get(way[-1]), "spec.{parentName,parent}")[:1])) and above not in way:
-        way.append(above)
-    if above and above == way[0]:
-        text = f"is above itself ({' below '.join([*way, above])[:200]}), so Kueue admits nothing to its queues"
-        yield misread("/spec/parentName", text, "leave parentName out of one of them", "controller")
-
-
-def _other_clusters(value: paths.Object, kind: str, objects: Objects) -> Iterator[model.UnreadKey]:
-    """Mistakes in the configuration of MultiKueue for which it sends nothing."""
-    spec = paths.mapping(value.get("spec"))
-    if kind == "AdmissionCheck" and (wrong := known_keys.wrong_parameters(spec)):
-        remedy = f"write parameters: {{apiGroup: {_KUEUE}, kind: MultiKueueConfig, name: ...}}"
-        yield misread("/spec/parameters", f"{wrong}, so it stays inactive", remedy, "controller")
-    elif kind == "ClusterQueue" and (named := list(known_keys.checks_of(spec))):
-        checks = objects.cluster_scoped(_KUEUE, "AdmissionCheck")
-        specs = {name: paths.mapping(each.get("spec")) for name, each in checks.items()}
-        found = known_keys.exclusion([each[1:] for each in named], lambda name: specs.get(name, {}))
-        if found is not None and found.reason != "AdmissionCheckInactive":
-            path = next(path for path, name, _ in named if name == found.check)
-            remedy = "leave one of the checks out" if len(named) > 1 else "leave onFlavors out"
-            text = f"stays inactive ({found.reason}): {found.text}"
-            yield misread(path, text, remedy, "controller")
-    elif kind == "MultiKueueConfig":
-        clusters = objects.cluster_scoped(_KUEUE, "MultiKueueCluster")
-        located = {name: texts_at(each, _KUBECONFIG) for name, each in clusters.items()}
-        for path, text in known_keys.one_cluster(texts_with_paths(value, "spec.clusters[]", ""), located):
-            yield misread(path, text, "leave one of them out", "controller")
-    elif kind == "MultiKueueCluster":
-        for path, name in texts_with_paths(value, _KUBECONFIG, ""):
-            secret = objects.cluster_scoped("", "Secret").get(name, {})
-            keys = {**paths.mapping(secret.get("data")), **paths.mapping(secret.get("stringData"))}
-            if keys and "kubeconfig" not in keys:
-                text = f"names the Secret {name[:100]}, which has no key kubeconfig, so Kueue cannot connect"
-                yield misread(path, text, f"rename its key {min(keys)[:100]} to kubeconfig", "controller")
-
-
-_KUBECONFIG: Final = "spec.{kubeConfig,clusterSource.kubeConfig}.location"
