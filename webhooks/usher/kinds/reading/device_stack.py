@@ -304,9 +304,8 @@ def _kept_off(spec: Mapping[str, Any], board: str, path: str, objects: Objects, 
             empty where the selector says it.
         path: where to add a toleration.
     """
-    measures = topic == "agent" and bool(board)
     tolerations = [each for each in places.values_at(spec, "tolerations[]") if isinstance(each, dict)]
-    effect = "it does not run there" if measures else "the node offers no device"
+    effect = "it does not run there" if (measures := topic == "agent" and bool(board)) else "the node offers no device"
     for taints, nodes in objects.once(f"tainted nodes {measures}", lambda: _tainted(objects, measures)).items():
         taint = next(iter(placement.untolerated(tolerations, taints)), None)
         if taint is None:
@@ -344,15 +343,16 @@ _Tainted = dict[tuple[placement.NodeTaint, ...], list[tuple[str, Mapping[str, An
 
 
 def _tainted(objects: Objects, offering: bool) -> _Tainted:  # noqa: FBT001 - a part of the key of `once`
-    """The names and labels of nodes, and of NodePools for GPUs, that have taints and offer no device, by the taints.
+    """Names and labels of nodes with or without devices, and of NodePools for GPUs, by their taints.
 
-    Of those that offer devices, if these are asked for, the names of the devices count as labels too.
+    Names of devices count as labels too.
     """
     found: _Tainted = {}
     nodes = [(f"node {name}", node) for name, node in nodes_of(objects).items() if _offers(node) is offering]
-    for name, each in objects.known(*_NODE_POOL).items() if not offering else ():
-        if any("gpu" in key for key in places.texts_at(each, "spec.template.spec.taints[].key")):
-            nodes.append((f"NodePool {name}", dict(known_keys.part_at(each, "/spec/template"))))
+    for name, each in objects.known(*_NODE_POOL).items():
+        if keys := [one for one in places.texts_at(each, "spec.template.spec.taints[].key") if "gpu" in one]:
+            template = {**known_keys.part_at(each, "/spec/template"), "status": {"allocatable": dict.fromkeys(keys)}}
+            nodes.append((f"NodePool {name}", template))
     for name, node in nodes:
         labels = known_keys.part_at(node, "/metadata/labels")
         labels = {**known_keys.part_at(node, "/status/allocatable"), **labels} if offering else labels

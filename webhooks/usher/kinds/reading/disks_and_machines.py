@@ -1,10 +1,12 @@
 """Disks in the right zone, claims and machines: needs of pods that nodes or other pods do not meet."""
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from usher import errors, memo, model, paths, quantities
+from usher.accelerators import boards
 from usher.kinds.reading import known_keys
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.value_forms import (
@@ -12,6 +14,7 @@ from usher.kinds.reading.value_forms import (
     PodSpec,
     at,
     is_default_class,
+    is_placeholder,
     pod_specs,
     texts_at,
     texts_with_paths,
@@ -23,6 +26,7 @@ Found = Iterator[model.UnreadKey]
 _ASKED: Final = "containers[].resources.limits^"
 _ZONE: Final = "topology.kubernetes.io/zone"
 _ARCHITECTURE: Final = "kubernetes.io/arch"
+_PRODUCT: Final = "nvidia.com/gpu.product"
 
 
 def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[str, Any]]], objects: Objects) -> Found:
@@ -36,33 +40,104 @@ def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[st
     if value.get("kind") == "PersistentVolumeClaim":
         yield from _never_bound(value, objects)
     yield from _of_pods_alone(value, objects)
+    yield from _volumes_in_two_zones(value, objects)
     if devices:
         yield from _volumes_in_other_zones(value, devices, objects)
         yield from _disks_before_their_pods(value, devices, objects)
     if drivers := objects.once("drivers that keep groups", lambda: frozenset(_keeping_groups(objects))):
         yield from _groups_without_effect(value, drivers, objects)
     nodes = objects.once("labels of each node", lambda: _labels_of_nodes(objects))
-    yield from _agents_for_other_machines(value, nodes)
+    yield from _images_for_other_machines(value, nodes, devices, objects)
+    yield from _of_cuda(value, devices)
 
 
-_FOR_ONE: Final = {"rocm/k8s-device-plugin": "amd64", "nvidia/k8s-device-plugin:1.0.0-beta4": "amd64"}
-"""Images of Docker Hub for one architecture alone (ROCm/k8s-device-plugin#151, NVIDIA/k8s-device-plugin#155)."""
+_TAGGED: Final = memo.pattern(
+    r"[-_.:/](?:(amd64|x86[-_]?64|x64)|arm64v8|arm64|aarch64|sbsa|graviton)(?=[-_.:@/]|$)", re.IGNORECASE
+)
+_ARM_BOARDS: Final = memo.pattern(r"(?i)(?:^|-)(?:GH200|GB200|GB300|GB10|T4G)(?:-|$)")
+"""Boards that are built with a CPU for arm64, or only in machines with one."""
+_CHOOSE_MACHINES: Final = (
+    "nvidia.com/gpu.product", "cloud.google.com/gke-accelerator", "node.kubernetes.io/instance-type",
+    "karpenter.k8s.aws/instance-family", "karpenter.k8s.aws/instance-gpu-name",
+)  # fmt: skip
+"""Labels of boards and machines that say their architecture."""
 
 
-def _agents_for_other_machines(value: paths.Object, nodes: Sequence[Mapping[str, Any]]) -> Found:
-    """Images for one architecture that a selector sends to nodes of another one; `nodes` are the labels of nodes."""
-    for spec, path, _ in pod_specs(value) if nodes else ():
-        chosen = paths.mapping(spec.get("nodeSelector"))
+def _images_for_other_machines(
+    value: paths.Object,
+    nodes: Sequence[Mapping[str, Any]],
+    devices: Mapping[str, Sequence[Mapping[str, Any]]],
+    objects: Objects,
+) -> Found:
+    """Images for one architecture whose pods select nodes of another one; `nodes` are the labels of nodes."""
+    for spec, path, _ in pod_specs(value):
         for where, image in texts_with_paths(spec, "{initContainers,containers}[].image", path):
-            plain = image.removeprefix("docker.io/")
-            made = next((own for name, own in _FOR_ONE.items() if f"{plain}:".startswith((f"{name}:", f"{name}@"))), "")
-            selected = (labels for labels in nodes if made and chosen.items() <= labels.items())
-            others = {str(labels.get(_ARCHITECTURE, made)) for labels in selected}
-            if others and made not in others:
-                other = min(others)[:20]
-                text = f"runs {image[:100]}, which is for {made} alone, and the nodes that it selects are {other}"
-                remedy = f"build the image for {other}, or add {_ARCHITECTURE}: {made} to the nodeSelector"
-                yield misread(where, text, remedy, "agent")
+            if (made := _made_for(image)) and (found := _other_machines(spec, made, nodes, devices, objects)):
+                other, reason = found
+                text = f"runs {image[:100]}, which is for {made} alone, and {reason}"
+                remedy = f"take an image for {other}, or select nodes with {_ARCHITECTURE}: {made}"
+                topic = "agent" if value.get("kind") == "DaemonSet" else "controller"
+                yield misread(where, text, remedy, topic)
+                break
+
+
+def _made_for(image: str) -> str:
+    """The only architecture of an image, if its name or a row of known_keys.yaml says it; else an empty text."""
+    if tagged := _TAGGED.search(image):
+        return "amd64" if tagged[1] else "arm64"
+    plain = image.removeprefix("docker.io/")
+    return next((row["for"] for row in known_keys.rows("architectures") if re.search(row["image"], plain)), "")
+
+
+def _other_machines(
+    spec: Mapping[str, Any],
+    made: str,
+    nodes: Sequence[Mapping[str, Any]],
+    devices: Mapping[str, Sequence[Mapping[str, Any]]],
+    objects: Objects,
+) -> tuple[str, str] | None:
+    """Another architecture that all machines for a pod have, and who says so; None if one may be `made`."""
+    chosen = paths.mapping(spec.get("nodeSelector"))
+    written = str(chosen.get(_ARCHITECTURE) or chosen.get(f"beta.{_ARCHITECTURE}") or "")
+    if written:
+        return None if written == made or is_placeholder(written) else (written, f"it selects nodes with {written}")
+    for key in _CHOOSE_MACHINES:
+        if (text := str(chosen.get(key, ""))) and made == "amd64" and _is_arm(text):
+            return "arm64", f"it selects {text[:60]}, whose CPU is arm64"
+    asked = [device for device in texts_at(spec, _ASKED) if device in devices]
+    offering = devices[asked[0]] if asked else nodes if chosen else ()
+    found = {str(each.get(_ARCHITECTURE, made)) for each in offering if chosen.items() <= each.items()}
+    if found and made not in found:
+        return min(found)[:20], f"the nodes that it selects are {min(found)[:20]}"
+    if not found and any("/" in each for each in texts_at(spec, _ASKED)):
+        pools = objects.once("architectures of NodePools", lambda: _architectures_of_pools(objects))
+        if pools and made not in pools and "" not in pools:
+            return min(pools), f"the NodePools of these files make nodes with {min(pools)} alone"
+    return None
+
+
+def _is_arm(text: str) -> bool:
+    row = boards.machine_rows().get(text, {})
+    return row.get("labels", {}).get("arch") == "arm64" or text == "g5g" or _ARM_BOARDS.search(text) is not None
+
+
+def _architectures_of_pools(objects: Objects) -> frozenset[str]:
+    """The architectures of the nodes that NodePools make; an empty text for a NodePool that does not say it."""
+    return frozenset(
+        architecture
+        for pool in objects.known("karpenter.sh", "NodePool").values()
+        for architecture in _architectures_of_pool(pool)
+    )
+
+
+def _architectures_of_pool(pool: paths.Object) -> Collection[str]:
+    for each in map(paths.mapping, values_at(pool, "spec.template.spec.requirements[]")):
+        values, key = texts_at(each, "values[]"), each.get("key")
+        if each.get("operator") == "In" and key == _ARCHITECTURE:
+            return values
+        if each.get("operator") == "In" and key in _CHOOSE_MACHINES and values and all(map(_is_arm, values)):
+            return ("arm64",)
+    return ("",)
 
 
 def _labels_of_nodes(objects: Objects) -> list[Mapping[str, Any]]:
@@ -141,6 +216,67 @@ def _volumes_in_other_zones(
                     yield misread(where, text, remedy, "controller")
 
 
+def _volumes_in_two_zones(value: paths.Object, objects: Objects) -> Found:
+    """Pods with volumes of several zones, and with disks that are made in any zone before the pods are placed."""
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    for spec, path, _ in pod_specs(value):
+        claims = list(texts_with_paths(spec, "volumes[].persistentVolumeClaim.claimName", path))
+        known = [(where, name, _zones_of_claim(namespace, name, objects)[0]) for where, name in claims]
+        zoned = [each for each in known if each[2]]
+        wanted = str(paths.mapping(spec.get("nodeSelector")).get(_ZONE, ""))
+        for where, name, zones in zoned:
+            first = next((each for each in zoned if zones.isdisjoint(each[2])), None)
+            if first is not None and first[0] < where:
+                text = (
+                    f"mounts {first[1][:60]}, whose volume is in {_listed(first[2])}, and {name[:60]}, whose volume is"
+                )
+                text = f"{text} in {_listed(zones)}, and a node is in one zone alone"
+                yield misread(where, text, "make both volumes in one zone, or use storage of all zones", "controller")
+                return
+            if wanted and wanted not in zones and not is_placeholder(wanted):
+                text = f"selects nodes in {wanted[:60]} and mounts {name[:60]}, whose volume is in {_listed(zones)}"
+                yield misread(where, text, "select the zone of the volume, or make a volume there", "controller")
+                return
+        yield from _disks_of_any_zone(namespace, claims, objects)
+
+
+def _listed(zones: Collection[str]) -> str:
+    return ", ".join(sorted(zones))[:80]
+
+
+def _disks_of_any_zone(namespace: str, claims: Sequence[tuple[str, str]], objects: Objects) -> Found:
+    """Two disks that are made each in any zone before their pod is placed.
+
+    Claims with a number at their end are left out, because provisioners give those of one StatefulSet one zone.
+    """
+    early = [
+        (where, name, class_)
+        for where, name in claims
+        if (class_ := _early_class(namespace, name, objects)) and not re.search(r"-\d+$", name)
+    ]
+    nodes = objects.known("", "Node").values()
+    zones = objects.once("zones of nodes", lambda: frozenset(map(_zone, nodes))) - {""}
+    if len({name for _, name, _ in early}) > 1 and (len(zones) > 1 or not nodes):
+        where, name, class_ = early[1]
+        text = (
+            f"mounts {early[0][1][:60]} and {name[:60]}, and the StorageClass {class_[:60]} makes each disk at once, in"
+        )
+        text = f"{text} any zone, so they may be in two zones, and then no node can mount both"
+        yield misread(where, text, "use a StorageClass with volumeBindingMode WaitForFirstConsumer", "controller")
+
+
+def _early_class(namespace: str, name: str, objects: Objects) -> str:
+    """The StorageClass that makes the disk of a claim at once and in any zone; empty for other and bound claims."""
+    claim = objects.find(Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=namespace))
+    spec: Mapping[str, Any] = {} if isinstance(claim, Absence) else known_keys.part_at(claim, "/spec")
+    named = str(spec.get("storageClassName"))
+    made = objects.known("storage.k8s.io", "StorageClass").get(named, {})
+    early = made.get("volumeBindingMode", "Immediate") == "Immediate" and "allowedTopologies" not in made
+    zonal = made.get("provisioner") in DISKS and made.get("provisioner") != "rancher.io/local-path"
+    bound = spec.get("volumeName") or (namespace, name) in _bound(objects)
+    return named if made and early and zonal and not bound else ""
+
+
 def _zones_of_device(
     spec: Mapping[str, Any], device: str, devices: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> set[str]:
@@ -175,6 +311,52 @@ def _disks_before_their_pods(
                     remedy = "set volumeBindingMode to WaitForFirstConsumer in the StorageClass, or use one that has it"
                     yield misread(where, text[:400], remedy, "controller")
                     return
+
+
+_CUDA: Final = memo.pattern(r"(?:/cuda:|cuda-?|[-_:]cu)(1[12])\.?(\d)(?!\d)")
+_CUDA_OF_DRIVERS: Final = {
+    470: (11, 4), 495: (11, 5), 510: (11, 6), 515: (11, 7), 520: (11, 8), 525: (12, 0), 530: (12, 1), 535: (12, 2),
+    545: (12, 3), 550: (12, 4), 555: (12, 5), 560: (12, 6), 565: (12, 7), 570: (12, 8), 575: (12, 9),
+}  # fmt: skip
+"""The CUDA of each branch of the driver (docs.nvidia.com, CUDA toolkit release notes)."""
+_DRIVER_LABELS: Final = ("nvidia.com/cuda.driver-version.major", "nvidia.com/cuda.driver.major")
+_OF_CONSUMERS: Final = memo.pattern(r"GeForce|TITAN")
+"""Boards on which a newer CUDA does not run with an older driver by its compatibility package."""
+
+
+def _of_cuda(value: paths.Object, devices: Mapping[str, Sequence[Mapping[str, Any]]]) -> Found:
+    """Images with a newer CUDA of the same major version than that of the driver of GeForce boards.
+
+    Images that are made from nvidia/cuda refuse this driver by NVIDIA_REQUIRE_CUDA, which lists data centre boards.
+    """
+    for spec, path, _ in pod_specs(value) if devices else ():
+        chosen = paths.mapping(spec.get("nodeSelector"))
+        given = devices.get("nvidia.com/gpu", ()) if "nvidia.com/gpu" in texts_at(spec, _ASKED) else ()
+        nodes = [each for each in given if chosen.items() <= each.items()]
+        drivers = [_consumer_driver(each) for each in nodes]
+        newest = max(drivers, default=0)
+        if not all(drivers) or newest not in _CUDA_OF_DRIVERS:
+            continue
+        of_driver = _CUDA_OF_DRIVERS[newest]
+        for where, image in texts_with_paths(spec, "containers[].image", path):
+            needs = (int(found[1]), int(found[2])) if (found := _CUDA.search(image)) else (0, 0)
+            if needs[0] == of_driver[0] and needs > of_driver:
+                text = (
+                    f"runs an image with CUDA {needs[0]}.{needs[1]}, and known nodes have GeForce boards with drivers"
+                )
+                text += (
+                    f" up to {newest}, for CUDA {of_driver[0]}.{of_driver[1]}, where images of nvidia/cuda do not start"
+                )
+                least = min(branch for branch, cuda in _CUDA_OF_DRIVERS.items() if cuda >= needs)
+                remedy = f"update the driver to {least} or later, or use an image with an older CUDA"
+                yield misread(where, text, remedy, "controller")
+
+
+def _consumer_driver(labels: Mapping[str, Any]) -> int:
+    """The branch of the driver of a node with GeForce boards; 0 for other nodes and unknown drivers."""
+    written = next((str(labels[each]) for each in _DRIVER_LABELS if each in labels), "")
+    known = re.fullmatch(r"\d{3}", written, re.ASCII) and _OF_CONSUMERS.search(str(labels.get(_PRODUCT, "")))
+    return int(written) if known else 0
 
 
 def _zone(node: paths.Object) -> str:
@@ -212,7 +394,7 @@ def _bound(objects: Objects) -> Mapping[tuple[str, str], paths.Object]:
     return objects.once("volumes of claims", read)
 
 
-def _zones_of_claim(namespace: str, name: str, objects: Objects) -> tuple[Collection[str], bool]:
+def _zones_of_claim(namespace: str, name: str, objects: Objects) -> tuple[set[str], bool]:
     """The zones in which the volume of a claim can be, and whether its StorageClass made it before its pods.
 
     The zones are empty where neither the files nor the facts say them.
