@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from usher.kinds.reading import chosen_boards, device_stack, value_forms
+from usher.kinds.reading import chosen_boards, device_stack, refused_values, value_forms
 from usher.kinds.reading.values import Objects
 
 
@@ -14,6 +14,7 @@ def _findings(*texts: str) -> list[str]:
     key = str(value["apiVersion"]).rpartition("/")[0], str(value["kind"])
     specs = value_forms.pod_specs(value) if value["kind"] == "Pod" else ()
     found = [
+        *refused_values.wrong_values(value, key),
         *chosen_boards.beside_others(value, key, objects, None, specs),
         *device_stack.disagreements(value, key, objects),
     ]
@@ -38,6 +39,7 @@ def _pool(*requirements: str) -> str:
     return _object("karpenter.sh/v1", "NodePool", f"template: {{spec: {{requirements: [{', '.join(requirements)}]}}}}")
 
 
+_NETWORKS = "name: nic-cluster-policy"
 _SELECTS = "nodeSelector: {%s}, "
 _AMD = "{key: kubernetes.io/arch, operator: In, values: [amd64]}"
 _ARM = "{key: kubernetes.io/arch, operator: In, values: [arm64]}"
@@ -226,11 +228,8 @@ def test_an_upgrade_of_the_driver_deletes_pods_with_gpus(
     ("drain", "count"), [("enable: true", 1), ("enable: true, deleteEmptyDir: true", 0), ("enable: false", 0)]
 )
 def test_an_upgrade_of_the_network_driver_drains_pods(drain: str, count: int) -> None:
-    policy = _object(
-        "mellanox.com/v1alpha1",
-        "NicClusterPolicy",
-        f"ofedDriver: {{upgradePolicy: {{autoUpgrade: true, drain: {{{drain}}}}}}}",
-    )
+    spec = f"ofedDriver: {{upgradePolicy: {{autoUpgrade: true, drain: {{{drain}}}}}}}"
+    policy = _object("mellanox.com/v1alpha1", "NicClusterPolicy", spec, _NETWORKS)
 
     assert len(_findings(policy, _pod(spec=_SCRATCH))) == count
 
@@ -292,3 +291,156 @@ def test_an_exporter_tolerates_the_taint_of_a_node_pool_for_gpus() -> None:
 
     assert [each.rpartition(": ")[2] for each in _findings(agent, pool)] == ["add a toleration for nvidia.com/gpu"]
     assert _findings(agent, pool.replace("nvidia.com/gpu", "lab/team")) == []
+
+
+def _agent(image: str, spec: str = "") -> str:
+    return _object("apps/v1", "DaemonSet", f"template: {{spec: {{{spec}containers: [{{name: c, image: {image}}}]}}}}")
+
+
+def _tainted(labels: str = "", offers: str = "nvidia.com/gpu: 8") -> str:
+    return _node(labels, offers).replace("status:", "spec: {taints: [{key: lab, effect: NoSchedule}]}, status:")
+
+
+_EFA = "602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/aws-efa-k8s-device-plugin:v0.5.6"
+_FSX = "public.ecr.aws/fsx-csi-driver/aws-fsx-csi-driver:v1.5.0"
+_ALL = "tolerations: [{operator: Exists}], "
+_NIC = "feature.node.kubernetes.io/pci-15b3.present: 'true'"
+
+
+@pytest.mark.parametrize(
+    ("value", "node", "effect"),
+    [
+        (_agent(_EFA), _tainted(), "offers no vpc.amazonaws.com/efa"),
+        (_agent(_EFA, _ALL), _tainted(), ""),
+        (_agent(_EFA), _tainted(offers="amd.com/gpu: 8"), ""),
+        (_agent(_FSX), _tainted(offers="amd.com/gpu: 8"), "cannot mount its volumes"),
+        (_agent(_FSX), _tainted(offers="cpu: 8"), ""),
+        (_agent("ghcr.io/mellanox/k8s-rdma-shared-dev-plugin:v1.5.3"), _tainted(_NIC), "no devices and interfaces"),
+        (_agent("ghcr.io/mellanox/k8s-rdma-shared-dev-plugin:v1.5.3"), _tainted(), ""),
+        (
+            _object("mellanox.com/v1alpha1", "NicClusterPolicy", "", _NETWORKS),
+            _tainted(_NIC),
+            "network",
+        ),
+        (_object("mellanox.com/v1alpha1", "NicClusterPolicy", "", _NETWORKS), _tainted(), ""),
+        (
+            _object(
+                "mellanox.com/v1alpha1",
+                "NicClusterPolicy",
+                "tolerations: [{key: lab, operator: Exists}]",
+                _NETWORKS,
+            ),
+            _tainted(_NIC),
+            "",
+        ),
+    ],
+)
+def test_agents_beside_the_device_plugin_tolerate_taints(value: str, node: str, effect: str) -> None:
+    found = _findings(value, node)
+
+    assert len(found) == bool(effect)
+    assert all(effect in each for each in found)
+
+
+def _claims(request: str, more: str = "") -> str:
+    spec = f"spec: {{devices: {{requests: [{{name: r, exactly: {{{request}}}}}]{more}}}}}"
+    return _object("resource.k8s.io/v1", "ResourceClaimTemplate", spec, "name: t, namespace: a")
+
+
+_COMPARES = ", constraints: [{requests: [r], matchAttribute: %s}]"
+_SELECTOR = 'deviceClassName: c, selectors: [{cel: {expression: \'device.attributes["%s"].%s == "x"\'}}]'
+
+
+@pytest.mark.parametrize(
+    ("claim", "remedy"),
+    [
+        (_claims("deviceClassName: c", _COMPARES % "k8s.io/pcieRoot"), "write resource.kubernetes.io/pcieRoot"),
+        (_claims("deviceClassName: c", _COMPARES % "gpu.nvidia.com/pcieRoot"), "write resource.kubernetes.io/pcieRoot"),
+        (_claims("deviceClassName: c", _COMPARES % "resource.kubernetes.io/pcieRoot"), ""),
+        (_claims("deviceClassName: c", _COMPARES % "gpu.lab.com/pcieRoot"), ""),
+        (_claims("deviceClassName: c", _COMPARES % "pcieRoot"), "for the root of PCIe"),
+        (_claims(_SELECTOR % ("gpu.amd.com", "product")), "did you mean productName?"),
+        (_claims(_SELECTOR % ("gpu.amd.com", "productName")), ""),
+        (_claims(_SELECTOR % ("dra.net", "interfaceName")), ""),
+        (_claims(_SELECTOR % ("dra.net", "numanode")), "did you mean numaNode?"),
+    ],
+)
+def test_claims_name_attributes_that_drivers_give(claim: str, remedy: str) -> None:
+    found = _findings(claim)
+
+    assert len(found) == bool(remedy)
+    assert all(each.endswith(remedy) for each in found)
+
+
+_TAKES = "resourceClaims: [{name: n, resourceClaimTemplateName: t}], "
+
+
+@pytest.mark.parametrize(
+    ("network", "device_class", "count"),
+    [("hostNetwork: true, ", "dranet", 1), ("", "dranet", 0), ("hostNetwork: true, ", "gpu.nvidia.com", 0)],
+)
+def test_dranet_moves_no_interface_into_the_network_of_a_node(network: str, device_class: str, count: int) -> None:
+    found = _findings(_pod(spec=network + _TAKES), _claims(f"deviceClassName: {device_class}"))
+
+    assert sum("DRANET refuses" in each for each in found) == count
+
+
+def _kubelet(fields: str) -> str:
+    return f"{{apiVersion: kubelet.config.k8s.io/v1beta1, kind: KubeletConfiguration, {fields}}}"
+
+
+_RESERVED = (
+    "memoryManagerPolicy: Static, kubeReserved: {memory: 4Gi}, systemReserved: {memory: 2Gi}, "
+    "evictionHard: {memory.available: %s, nodefs.available: 10%%}, "
+    "reservedMemory: [{numaNode: 0, limits: {memory: 3Gi}}, {numaNode: 1, limits: {memory: 4Gi}}]"
+)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        (_RESERVED % "1Gi", ""),
+        (_RESERVED % "2Gi", "7168 MiB of memory in reservedMemory and 8192 MiB"),
+        (_RESERVED % "5%", ""),
+        ("evictionHard: {memory.available: 1Gi}", "leaves its defaults out"),
+        ("evictionHard: {memory.available: 1Gi, nodefs.available: 10%}", ""),
+        ("evictionHard: {memory.available: 1Gi}, mergeDefaultEvictionSettings: true", ""),
+    ],
+)
+def test_a_kubelet_adds_up_what_it_reserves(fields: str, words: str) -> None:
+    found = _findings(_kubelet(fields))
+
+    assert len(found) == bool(words)
+    assert all(words in each for each in found)
+
+
+_WHOLE_CORES = _kubelet('cpuManagerPolicy: static, cpuManagerPolicyOptions: {full-pcpus-only: "true"}')
+
+
+@pytest.mark.parametrize(
+    ("resources", "count"),
+    [
+        ("limits: {nvidia.com/gpu: 1, cpu: 7}", 1),
+        ("limits: {nvidia.com/gpu: 1, cpu: 8}", 0),
+        ("limits: {nvidia.com/gpu: 1, cpu: 7}, requests: {cpu: 7}", 1),
+        ("limits: {nvidia.com/gpu: 1, cpu: 7}, requests: {cpu: 4}", 0),
+    ],
+)
+def test_whole_cores_have_an_even_number_of_cpus(resources: str, count: int) -> None:
+    pod = _pod().replace("limits: {nvidia.com/gpu: 1}", resources)
+
+    assert sum("whole cores" in each for each in _findings(pod, _WHOLE_CORES)) == count
+
+
+@pytest.mark.parametrize(("pods", "count"), [("1", 1), ("4", 1), ("29", 0)])
+def test_a_node_has_room_for_more_than_its_daemons(pods: str, count: int) -> None:
+    node_class = _object("karpenter.k8s.aws/v1", "EC2NodeClass", f"kubelet: {{maxPods: {pods}}}")
+
+    assert sum("daemons" in each for each in _findings(node_class)) == count
+
+
+@pytest.mark.parametrize(("seconds", "count"), [("'1209600'", 1), ("'604800'", 0)])
+def test_gke_gives_queued_nodes_for_a_week(seconds: str, count: int) -> None:
+    metadata = f"name: x, annotations: {{provreq.kueue.x-k8s.io/maxRunDurationSeconds: {seconds}}}"
+
+    assert len(_findings(_object("batch/v1", "Job", "", metadata))) == count

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from usher import model, paths
+from usher import errors, model, paths, quantities
 from usher.kinds.reading import known_keys, pod_networks, started_programs
 from usher.kinds.reading.environment import misread, misread_variables
 from usher.kinds.reading.value_forms import (
@@ -55,6 +55,9 @@ class _Wrong(NamedTuple):
     topic: str = "controller"
     same: str = ""
     """Places in the whole object that say the same; a match is wrong if one there says something else, the {other}."""
+    sum: str = ""
+    """Places in the part with amounts; a match is wrong if their sum in MiB is another one than that of `differs`."""
+    differs: str = ""
 
 
 @cache
@@ -190,6 +193,9 @@ def _wrong_in(part: Any, path: str, row: _Wrong, same: Sequence[str]) -> Found: 
         if not numbers or not all(re.fullmatch(r"\d{1,9}", each, re.ASCII) for each in numbers):
             return
         most = max(map(int, numbers))
+    sums = [_mebibytes(part, places) for places in (row.sum, row.differs) if places]
+    if row.sum and (None in sums or sums[0] == sums[1]):
+        return
     written = (
         (path if inside else where, str(each))
         for where, each in at(part, row.at, "" if inside else path)
@@ -202,8 +208,18 @@ def _wrong_in(part: Any, path: str, row: _Wrong, same: Sequence[str]) -> Found: 
             other = next((each for each in same if each != word and not is_placeholder(each)), "")[:120]
             if (like or not known) and (most == math.inf or float(word) > most) and (other or not row.same):
                 given = {"word": word, "like": like, "most": most, "other": other}
+                given |= {"sum": sums[0], "other": sums[1]} if row.sum else {}
                 message, remedy = (each.format(**given) for each in (row.text, row.remedy))
                 yield model.UnreadKey(path=where, text=message, remedy=remedy, important=False, topic=row.topic)
+
+
+def _mebibytes(part: Any, places: str) -> int | None:  # noqa: ANN401 - any JSON
+    """The sum of the amounts at places; None for a percentage and without an amount."""
+    try:
+        amounts = [quantities.parse(each).value for each in values_at(part, places)]
+    except errors.QuantityError:
+        return None
+    return sum(amounts) // 2**20 if amounts else None
 
 
 _LONGEST: Final = 4096
