@@ -15,6 +15,7 @@ def _findings(*texts: str) -> list[str]:
     specs = value_forms.pod_specs(value) if value["kind"] == "Pod" else ()
     found = [
         *refused_values.wrong_values(value, key),
+        *refused_values.wrong_pods(value, value_forms.pod_specs(value)),
         *chosen_boards.beside_others(value, key, objects, None, specs),
         *device_stack.disagreements(value, key, objects),
     ]
@@ -444,3 +445,92 @@ def test_gke_gives_queued_nodes_for_a_week(seconds: str, count: int) -> None:
     metadata = f"name: x, annotations: {{provreq.kueue.x-k8s.io/maxRunDurationSeconds: {seconds}}}"
 
     assert len(_findings(_object("batch/v1", "Job", "", metadata))) == count
+
+
+def _node_class(spec: str, name: str = "c") -> str:
+    return _object("karpenter.k8s.aws/v1", "EC2NodeClass", spec, f"name: {name}")
+
+
+_DISK = "blockDeviceMappings: [{deviceName: /dev/xvda, ebs: {volumeSize: %s}}]"
+_ASKS = _pod().replace("nvidia.com/gpu: 1}", "nvidia.com/gpu: 1}, requests: {ephemeral-storage: 150Gi}")
+_GROWS = _pod(spec="volumes: [{name: s, emptyDir: {sizeLimit: 150Gi}}], ")
+_IN_MEMORY = _pod(spec="volumes: [{name: s, emptyDir: {medium: Memory, sizeLimit: 150Gi}}], ")
+
+
+@pytest.mark.parametrize(
+    ("pod", "classes", "count"),
+    [
+        (_ASKS, (_node_class(""),), 1),
+        (_ASKS, (_node_class(_DISK % "100Gi"),), 1),
+        (_ASKS, (_node_class(_DISK % "200Gi"),), 0),
+        (_ASKS, (_node_class(_DISK % "'${SIZE}'"),), 0),
+        (_ASKS, (_node_class(""), _node_class(_DISK % "1Ti", "d")), 0),
+        (_ASKS, (_node_class("instanceStorePolicy: RAID0"),), 0),
+        (_ASKS, (), 0),
+        (_GROWS, (_node_class(""),), 1),
+        (_GROWS, (_node_class(_DISK % "200Gi"),), 0),
+        (_IN_MEMORY, (_node_class(""),), 0),
+    ],
+)
+def test_pods_fit_the_disks_of_node_classes(pod: str, classes: tuple[str, ...], count: int) -> None:
+    assert sum("smaller disks" in each for each in _findings(pod, *classes)) == count
+
+
+def _workers(pci: str, kind: str = "ConfigMap") -> str:
+    text = f"sources: {{pci: {{{pci}}}}}"
+    if kind == "ConfigMap":
+        return f"{{apiVersion: v1, kind: ConfigMap, metadata: {{name: x}}, data: {{nfd-worker.conf: '{text}'}}}}"
+    return _object("nfd.openshift.io/v1", kind, f"workerConfig: {{configData: '{text}'}}")
+
+
+@pytest.mark.parametrize(
+    ("workers", "remedy"),
+    [
+        (_workers('deviceClassWhitelist: ["02", "0200"]'), 'add "03"'),
+        (_workers('deviceClassWhitelist: ["02", "0302"]'), ""),
+        (_workers('deviceLabelFields: ["class", "vendor", "device"]', "NodeFeatureDiscovery"), "vendor alone"),
+        (_workers('deviceLabelFields: ["vendor"]', "NodeFeatureDiscovery"), ""),
+        (_workers('deviceLabelFields: ["class", "vendor"]'), ""),
+    ],
+)
+def test_feature_discovery_labels_gpus_as_the_operator_looks_for_them(workers: str, remedy: str) -> None:
+    found = _findings(workers, _policy(""))
+
+    assert len(found) == bool(remedy)
+    assert all(remedy in each for each in found)
+    assert _findings(workers) == []
+
+
+def _certificate(issuer: str) -> str:
+    return _object("cert-manager.io/v1", "Certificate", f"issuerRef: {{{issuer}}}", "name: c, namespace: h")
+
+
+def _issuer(kind: str, more: str = "") -> str:
+    return _object("cert-manager.io/v1", kind, "selfSigned: {}", f"name: s{more}")
+
+
+@pytest.mark.parametrize(
+    ("issuer", "others", "words"),
+    [
+        ("name: s", (_issuer("Issuer", ", namespace: other"),), "serves its own namespace"),
+        ("name: s", (_issuer("Issuer", ", namespace: h"),), ""),
+        ("name: s", (_issuer("Issuer"),), ""),
+        ("name: s", (_issuer("ClusterIssuer"),), "without its kind"),
+        ("name: s, kind: ClusterIssuer", (_issuer("ClusterIssuer"),), ""),
+        ("name: s, kind: ClusterIssuer", (_issuer("Issuer", ", namespace: other"),), ""),
+        ("name: s", (_issuer("ClusterIssuer"), _issuer("Issuer", ", namespace: h")), ""),
+    ],
+)
+def test_a_certificate_finds_its_issuer(issuer: str, others: tuple[str, ...], words: str) -> None:
+    found = _findings(_certificate(issuer), *others)
+
+    assert len(found) == bool(words)
+    assert all(words in each for each in found)
+
+
+def test_gke_makes_no_class_of_a_runtime_for_gpus() -> None:
+    on_gke = _SELECTS % "cloud.google.com/gke-accelerator: nvidia-l4"
+
+    assert len(_findings(_pod(spec=f"{on_gke}runtimeClassName: nvidia, "))) == 1
+    assert _findings(_pod(spec="runtimeClassName: nvidia, ")) == []
+    assert _findings(_pod(spec=f"{on_gke}runtimeClassName: gvisor, ")) == []

@@ -15,7 +15,6 @@ from usher.kinds.reading import known_keys, pod_networks, started_programs
 from usher.kinds.reading.environment import misread, misread_variables
 from usher.kinds.reading.value_forms import (
     ADDED,
-    DOT,
     PodSpec,
     at,
     is_placeholder,
@@ -266,6 +265,11 @@ class _Beside(NamedTuple):
     """The kind of a third object that is there too."""
     apart: bool = False
     """Whether only objects of two known namespaces count."""
+    above: str = ""
+    """Places of amounts in the other object; the word has to be an amount above all of them, or above `default`."""
+    default: str = ""
+    all: bool = False
+    """Whether all known objects of the kind have to contradict, and not only one."""
 
 
 @cache
@@ -306,7 +310,8 @@ def _named(objects: Objects, group: str, kind: str, name: str, namespace: str) -
 
 def _words_at(row: _Beside, named: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
     """The names in a value at the place of a row."""
-    text = str(named.get("name", "")) if isinstance(named, dict) else str(named)
+    has_name = isinstance(named, dict) and ("name" in named or not row.pattern)
+    text = str(named.get("name", "")) if has_name else str(named)
     found = re.finditer(row.pattern, text[:_LONGEST]) if row.pattern else ()
     yield from dict.fromkeys(each[each.lastindex or 0] for each in found) if row.pattern else (text,)
 
@@ -338,12 +343,24 @@ def _of_word(row: _Beside, value: paths.Object, named: Any, word: str, objects: 
             if row.any
             else filter(None, [_named(objects, group, kind, by, namespace)])
         )
-        for other in candidates:
-            home = paths.text(paths.metadata(other).get("namespace"))
-            elsewhere = bool(home and namespace) and home != namespace and not row.anywhere
-            is_near = row.apart and (not home or home == (namespace or home))
-            if not elsewhere and not is_near and _fits(row, other, word):
-                yield f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}".rstrip()
+        contradicting = [each for each in candidates if _contradicts(row, each, word, namespace)]
+        for other in contradicting if not row.all or len(contradicting) == len(objects.known(group, kind)) else ():
+            yield f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}".rstrip()
+
+
+def _contradicts(row: _Beside, other: paths.Object, word: str, namespace: str) -> bool:
+    home = paths.text(paths.metadata(other).get("namespace"))
+    elsewhere = bool(home and namespace) and home != namespace and not row.anywhere
+    is_near = row.apart and (not home or home == (namespace or home))
+    return not elsewhere and not is_near and _fits(row, other, word) and (not row.above or _is_above(row, other, word))
+
+
+def _is_above(row: _Beside, other: paths.Object, word: str) -> bool:
+    try:
+        most = max(quantities.parse(each) for each in values_at(other, row.above) or [row.default])
+        return quantities.parse(word) > most
+    except errors.QuantityError:
+        return False
 
 
 def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
@@ -353,8 +370,7 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
     yield from pod_networks.routes_beside_others(value, key, objects)
     if key[0] == _CONSTRAINTS:
         yield from _constraint_without_template(key[1], objects)
-    if paths.metadata(value).get("annotations") and objects.names(*_CERTIFICATE):
-        yield from _of_certificate(value, objects)
+    yield from pod_networks.certificates_of_webhooks(value, objects)
 
 
 def _of_rows(rows: Sequence[_Beside], value: paths.Object, objects: Objects) -> Found:
@@ -394,39 +410,6 @@ def _constraint_without_template(kind: str, objects: Objects) -> Found:
         remedy = next((f"did you mean {each}?" for each in made if each.lower() in like), "add its ConstraintTemplate")
         text = f"is a constraint of the kind {kind[:80]}, which no known ConstraintTemplate makes, so it has no effect"
         yield misread("/kind", text, remedy, "controller")
-
-
-_CERTIFICATE: Final = ("cert-manager.io", "Certificate")
-_INJECTED: Final = "cert-manager.io/inject-ca-from"
-_SERVICES: Final = "{webhooks[].,spec.conversion.webhook.}clientConfig.service spec.service"
-
-
-def _of_certificate(value: paths.Object, objects: Objects) -> Found:
-    """A Certificate of a webhook that is elsewhere, or does not name its Service (cert-manager.io, CA injector)."""
-    for where, text in texts_with_paths(value, f"metadata.annotations.{_INJECTED.replace('.', DOT)}"):
-        namespace, slash, name = text.rpartition("/")
-        homes = {home for home, each in objects.in_namespaces(*_CERTIFICATE) if paths.metadata(each)["name"] == name}
-        if is_placeholder(text) or "" in homes or (slash and not homes):
-            continue
-        if not slash or namespace not in homes:
-            like = f"{min(homes)}/{name}" if homes else "its namespace, a slash and its name"
-            wrong = (
-                f"names the Certificate {text[:100]}, which these files have in {min(homes)[:80]}"
-                if homes
-                else (f"names the Certificate {text[:100]} without its namespace")
-            )
-            end = "so cert-manager injects no CA, and the API server trusts no answer of the webhook"
-            yield misread(where, f"{wrong}, {end}", f"write {like}", "controller")
-            continue
-        found = objects.find(Reference(group=_CERTIFICATE[0], kind=_CERTIFICATE[1], name=name, namespace=namespace))
-        names = [] if isinstance(found, Absence) else texts_at(found, "spec.dnsNames[]")
-        for place, service in at(value, _SERVICES) if names else ():
-            host = f"{paths.mapping(service).get('name')}.{paths.mapping(service).get('namespace')}.svc"
-            if not {host, f"*.{host.partition('.')[2]}"}.intersection(names) and not any(map(is_placeholder, names)):
-                wrong = f"is asked as {host[:100]}, which the Certificate {name[:80]} does not have among its dnsNames"
-                remedy = f"add {host[:100]} to the dnsNames"
-                yield misread(place, f"{wrong}, so the API server refuses the connection", remedy, "controller")
-                break
 
 
 _MOST_OF_METRICS: Final = 64 * 1024
