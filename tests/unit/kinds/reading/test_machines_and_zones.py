@@ -106,8 +106,8 @@ def test_consumer_boards_need_a_driver_for_the_cuda_of_an_image(
     assert all(f"to {remedy} or later" in each for each in found)
 
 
-def _volume(name: str, zone: str) -> str:
-    affinity = f"[{{matchExpressions: [{{key: topology.kubernetes.io/zone, operator: In, values: [{zone}]}}]}}]"
+def _volume(name: str, zone: str, key: str = "topology.kubernetes.io/zone") -> str:
+    affinity = f"[{{matchExpressions: [{{key: {key}, operator: In, values: [{zone}]}}]}}]"
     return _object(
         "v1", "PersistentVolume", f"nodeAffinity: {{required: {{nodeSelectorTerms: {affinity}}}}}", f"name: {name}"
     )
@@ -148,6 +148,61 @@ def test_the_volumes_of_a_pod_are_in_one_zone(spec: str, zones: tuple[str, str],
     found = _findings(_pod(spec=spec + _mounts("v", "w")), *others)
 
     assert sum("whose volume is in" in each for each in found) == count
+
+
+_HOST = "kubernetes.io/hostname"
+
+
+@pytest.mark.parametrize(
+    ("spec", "hosts", "nodes", "count"),
+    [
+        ("", ("a", "b"), (), 1),
+        ("", ("a", "a"), (), 0),
+        (_SELECTS % f"{_HOST}: b", ("a", "a"), (), 1),
+        ("nodeName: b, ", ("a", "a"), (), 1),
+        ("nodeName: a, ", ("a", "a"), (), 0),
+        ("", ("a", "a"), (_node(f"{_HOST}: b"),), 2),
+        ("", ("a", "a"), (_node(f"{_HOST}: a"),), 0),
+        ("", ("a", "a"), (_node(),), 0),
+    ],
+)
+def test_local_volumes_are_on_the_node_of_their_pod(
+    spec: str, hosts: tuple[str, str], nodes: tuple[str, ...], count: int
+) -> None:
+    claims = [_claim("v", "volumeName: v"), _claim("w", "volumeName: w")]
+    others = [_volume("v", hosts[0], _HOST), _volume("w", hosts[1], _HOST), *claims, *nodes]
+    found = _findings(_pod(spec=spec + _mounts("v", "w")), *others)
+
+    assert sum("whose volume is on" in each for each in found) == count
+
+
+@pytest.mark.parametrize(
+    ("volume", "count"),
+    [
+        (_volume("v", "''", _HOST), 1),
+        (_volume("v", "a", _HOST), 0),
+        (_object("v1", "PersistentVolume", "local: {path: /mnt/a}"), 1),
+        (_object("v1", "PersistentVolume", "nfs: {path: /mnt/a}"), 0),
+    ],
+)
+def test_a_local_volume_names_its_node(volume: str, count: int) -> None:
+    assert len(_findings(volume)) == count
+
+
+@pytest.mark.parametrize(
+    ("spec", "claim", "count"),
+    [
+        ("nodeName: a, ", "storageClassName: d", 1),
+        ("nodeName: a, ", "storageClassName: d, volumeName: v", 0),
+        ("nodeName: a, ", "storageClassName: e", 0),
+        ("", "storageClassName: d", 0),
+    ],
+)
+def test_a_claim_waits_for_the_scheduler(spec: str, claim: str, count: int) -> None:
+    waits = _class(", volumeBindingMode: WaitForFirstConsumer", "rancher.io/local-path")
+    found = _findings(_pod(spec=spec + _mounts("v")), _claim("v", claim), waits)
+
+    assert sum("waits for one that does" in each for each in found) == count
 
 
 @pytest.mark.parametrize(
@@ -534,3 +589,26 @@ def test_gke_makes_no_class_of_a_runtime_for_gpus() -> None:
     assert len(_findings(_pod(spec=f"{on_gke}runtimeClassName: nvidia, "))) == 1
     assert _findings(_pod(spec="runtimeClassName: nvidia, ")) == []
     assert _findings(_pod(spec=f"{on_gke}runtimeClassName: gvisor, ")) == []
+
+
+_EXPIRES = "template: {spec: {expireAfter: %s, terminationGracePeriod: 30m}}"
+_KEPT = "metadata: {annotations: {karpenter.sh/do-not-disrupt: 'true'}}, spec: {containers: []}"
+
+
+@pytest.mark.parametrize(
+    ("pool", "template", "count"),
+    [
+        (_EXPIRES % "24h", _KEPT, 1),
+        (_EXPIRES % "19m", _KEPT, 1),
+        (_EXPIRES % "720h", _KEPT, 0),
+        (_EXPIRES % "Never", _KEPT, 0),
+        (_EXPIRES % "24h", "spec: {containers: []}", 0),
+        ("template: {spec: {expireAfter: 24h}}", _KEPT, 0),
+    ],
+)
+def test_nodes_live_longer_than_their_work(pool: str, template: str, count: int) -> None:
+    found = _findings(
+        _object("karpenter.sh/v1", "NodePool", pool), _object("batch/v1", "Job", f"template: {{{template}}}")
+    )
+
+    assert sum("nothing may disrupt" in each for each in found) == count
