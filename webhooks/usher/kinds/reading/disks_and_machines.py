@@ -81,8 +81,8 @@ def _images_for_other_machines(
 
 def _made_for(image: str) -> str:
     """The only architecture of an image, by the rows of known_keys.yaml; empty for others."""
-    plain = image.removeprefix("docker.io/")
-    return next((row["for"] for row in known_keys.rows("architectures") if re.search(row["image"], plain)), "")
+    rows, plain = known_keys.rows("architectures"), image.removeprefix("docker.io/")
+    return next((row["for"] for row in rows if re.search(row["image"], plain)), "")
 
 
 def _other_machines(
@@ -210,6 +210,8 @@ def _volumes_in_two_zones(value: paths.Object, objects: Objects) -> Found:
     namespace = paths.text(paths.metadata(value).get("namespace"))
     for spec, path, _ in pod_specs(value):
         claims = list(texts_with_paths(spec, "volumes[].persistentVolumeClaim.claimName", path))
+        made = texts_with_paths(value, "spec.volumeClaimTemplates[].metadata.name")
+        claims += [(where, f"{name}-{_name(value)}-0") for where, name in made]
         for key in (_ZONE, _HOST) if claims else ():
             known = [(where, name, _zones_of_claim(namespace, name, objects, key)[0]) for where, name in claims]
             found = next(_apart(spec, [each for each in known if each[2]], key), None)
@@ -326,10 +328,7 @@ _OF_CONSUMERS: Final = memo.pattern(r"GeForce|TITAN")
 
 
 def _of_cuda(value: paths.Object, devices: Mapping[str, Sequence[Mapping[str, Any]]]) -> Found:
-    """Images with a newer CUDA of the same major version than that of the driver of GeForce boards.
-
-    Images that are made from nvidia/cuda refuse this driver by NVIDIA_REQUIRE_CUDA, which lists data centre boards.
-    """
+    """Images with a newer CUDA than the driver of GeForce boards, which nvidia/cuda refuses by NVIDIA_REQUIRE_CUDA."""
     for spec, path, _ in pod_specs(value) if devices else ():
         chosen = paths.mapping(spec.get("nodeSelector"))
         given = devices.get("nvidia.com/gpu", ()) if "nvidia.com/gpu" in texts_at(spec, _ASKED) else ()
