@@ -395,3 +395,49 @@ def test_a_webhook_names_a_certificate_for_its_service(webhook: str, remedy: str
 
     assert len(found) == bool(remedy)
     assert all(each.endswith(remedy) for each in found)
+
+
+_MONITORED = "dcgmExporter: {serviceMonitor: {enabled: true%s}}"
+_PROMETHEUS = _object("monitoring.coreos.com/v1", "Prometheus", "serviceMonitorSelector: {matchLabels: {release: k}}")
+_OPENSHIFT = "node.openshift.io/os_id: rhcos, node.kubernetes.io/instance-type: g5.xlarge"
+
+
+@pytest.mark.parametrize(
+    ("policy", "other", "words"),
+    [
+        (_policy(""), _policy("").replace("name: x", "name: y"), "keep one of them"),
+        (_policy(""), _policy(""), ""),
+        (_policy(_MONITORED % ""), _PROMETHEUS, "additionalLabels"),
+        (_policy(_MONITORED % ", additionalLabels: {release: k}"), _PROMETHEUS, ""),
+        (_policy(_MONITORED % ""), _PROMETHEUS.replace("matchLabels: {release: k}", ""), ""),
+        (_policy(""), _node(_OPENSHIFT), "NodeFeatureDiscovery"),
+        (_policy(""), _node(f"{_OPENSHIFT}, feature.node.kubernetes.io/pci-10de.present: 'true'"), ""),
+        (_policy(""), _node(_OPENSHIFT.replace("g5", "m5")), ""),
+        (_policy(""), _node("node.kubernetes.io/instance-type: g5.xlarge"), ""),
+    ],
+)
+def test_a_policy_beside_what_it_needs(policy: str, other: str, words: str) -> None:
+    found = _findings(policy, other)
+
+    assert len(found) == bool(words)
+    assert all(words in each for each in found)
+
+
+@pytest.mark.parametrize(
+    ("label", "count"),
+    [
+        ("nvidia.com/gpu.product", 1),
+        ("nvidia.com/cuda.driver.major", 1),
+        ("nvidia.com/gpu.present", 0),
+        ("lab/pool", 0),
+    ],
+)
+def test_a_driver_selects_labels_that_nodes_have_without_it(label: str, count: int) -> None:
+    driver = _object("nvidia.com/v1alpha1", "NVIDIADriver", f"nodeSelector: {{{label}: x}}")
+
+    assert sum("once a driver runs" in each for each in _findings(driver)) == count
+
+
+@pytest.mark.parametrize(("limits", "count"), [("nvidia.com/gpu: 0", 1), ("nvidia.com/gpu: '0'", 1), ("cpu: 10", 0)])
+def test_a_limit_of_zero_allows_no_node(limits: str, count: int) -> None:
+    assert len(_findings(_object("karpenter.sh/v1", "NodePool", f"limits: {{{limits}}}"))) == count
