@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import orjson
 from msgspec.structs import replace
 
-from usher import model, paths
+from usher import errors, model, paths, quantities
 from usher.kinds.reading import definition_limits, known_keys, pod_networks, started_programs
 from usher.kinds.reading.environment import misread, misread_variables
 from usher.kinds.reading.value_forms import (
@@ -54,6 +54,9 @@ class _Wrong(NamedTuple):
     topic: str = "controller"
     same: str = ""
     """Places in the whole object that say the same; a match is wrong if one there says something else, the {other}."""
+    sum: str = ""
+    """Places in the part with amounts; a match is wrong if their sum in MiB is another one than that of `differs`."""
+    differs: str = ""
     words: Sequence[bytes] = ()
     """The JSON of each object that meets the row has one of these words, in small letters (tools/compile_tables.py)."""
 
@@ -209,6 +212,9 @@ def _wrong_in(part: Any, path: str, row: _Wrong, same: Sequence[str]) -> Found: 
         if not numbers or not all(re.fullmatch(r"\d{1,9}", each, re.ASCII) for each in numbers):
             return
         most = max(map(int, numbers))
+    sums = [_mebibytes(part, places) for places in (row.sum, row.differs) if places]
+    if row.sum and (None in sums or sums[0] == sums[1]):
+        return
     written = (
         (path if inside else where, str(each))
         for where, each in at(part, row.at, "" if inside else path)
@@ -221,8 +227,18 @@ def _wrong_in(part: Any, path: str, row: _Wrong, same: Sequence[str]) -> Found: 
             other = next((each for each in same if each != word and not is_placeholder(each)), "")[:120]
             if (like or not known) and (most == math.inf or float(word) > most) and (other or not row.same):
                 given = {"word": word, "like": like, "most": most, "other": other}
+                given |= {"sum": sums[0], "other": sums[1]} if row.sum else {}
                 message, remedy = (each.format(**given) for each in (row.text, row.remedy))
                 yield model.UnreadKey(path=where, text=message, remedy=remedy, important=False, topic=row.topic)
+
+
+def _mebibytes(part: Any, places: str) -> int | None:  # noqa: ANN401 - any JSON
+    """The sum of the amounts at places; None for a percentage and without an amount."""
+    try:
+        amounts = [quantities.parse(each).value for each in values_at(part, places)]
+    except errors.QuantityError:
+        return None
+    return sum(amounts) // 2**20 if amounts else None
 
 
 _LONGEST: Final = 4096
@@ -269,6 +285,11 @@ class _Beside(NamedTuple):
     """The kind of a third object that is there too."""
     apart: bool = False
     """Whether only objects of two known namespaces count."""
+    above: str = ""
+    """Places of amounts in the other object; the word has to be an amount above all of them, or above `default`."""
+    default: str = ""
+    all: bool = False
+    """Whether all known objects of the kind have to contradict, and not only one."""
     words: Sequence[bytes] = ()
     """As of `_Wrong`."""
 
@@ -311,7 +332,8 @@ def _named(objects: Objects, group: str, kind: str, name: str, namespace: str) -
 
 def _words_at(row: _Beside, named: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
     """The names in a value at the place of a row."""
-    text = str(named.get("name", "")) if isinstance(named, dict) else str(named)
+    has_name = isinstance(named, dict) and ("name" in named or not row.pattern)
+    text = str(named.get("name", "")) if has_name else str(named)
     found = re.finditer(row.pattern, text[:_LONGEST]) if row.pattern else ()
     yield from dict.fromkeys(each[each.lastindex or 0] for each in found) if row.pattern else (text,)
 
@@ -343,13 +365,27 @@ def _of_word(row: _Beside, value: paths.Object, named: Any, word: str, objects: 
             if row.any
             else filter(None, [_named(objects, group, kind, by, namespace)])
         )
-        for other in candidates:
-            home = paths.text(paths.metadata(other).get("namespace"))
-            elsewhere = bool(home and namespace) and home != namespace and not row.anywhere
-            is_near = row.apart and (not home or home == (namespace or home))
-            is_itself = all(other.get(each) == value.get(each) for each in ("kind", "metadata"))
-            if not elsewhere and not is_near and not is_itself and _fits(row, other, word):
-                yield f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}"
+        contradicting = [each for each in candidates if _contradicts(row, value, each, word, namespace)]
+        for other in contradicting if not row.all or len(contradicting) == len(objects.known(group, kind)) else ():
+            yield f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}".rstrip()
+
+
+def _contradicts(row: _Beside, value: paths.Object, other: paths.Object, word: str, namespace: str) -> bool:
+    home = paths.text(paths.metadata(other).get("namespace"))
+    elsewhere = bool(home and namespace) and home != namespace and not row.anywhere
+    is_near = row.apart and (not home or home == (namespace or home))
+    is_itself = all(other.get(each) == value.get(each) for each in ("kind", "metadata"))
+    if elsewhere or is_near or is_itself or not _fits(row, other, word):
+        return False
+    return not row.above or _is_above(row, other, word)
+
+
+def _is_above(row: _Beside, other: paths.Object, word: str) -> bool:
+    try:
+        most = max(quantities.parse(each) for each in values_at(other, row.above) or [row.default])
+        return quantities.parse(word) > most
+    except errors.QuantityError:
+        return False
 
 
 def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
@@ -362,6 +398,7 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
     yield from definition_limits.without_its_webhook(value, key, objects)
     if key[0] == _CONSTRAINTS:
         yield from _constraint_without_template(key[1], objects)
+    yield from pod_networks.certificates_of_webhooks(value, objects)
 
 
 def _rows_with_others(kind: str, objects: Objects) -> Iterator[_Beside]:
