@@ -59,7 +59,11 @@ def main() -> None:
     )
     (policies / catalogue.REVISION_FILE).write_text(revision_rule(policies), encoding="utf-8")
     if arguments.binaryen is None or arguments.binaryen.is_dir():
-        numbers = {entry.key: entry.number for entry in entries["checks"]}
+        numbers = {
+            f"{kind}.{entry.key.replace('/', '.')}.{rule}": catalogue.number_in_table(entry)
+            for kind, rule in (("checks", "deny"), ("mutations", "intents"))
+            for entry in entries[kind]
+        }
         (policies / catalogue.WASM).write_bytes(wasm(arguments.opa, arguments.binaryen, policies, numbers))
     files = catalogue.digests(catalogue.contents(policies))
     write_json(policies / catalogue.MANIFEST, {"opa": opa_version(arguments.opa), "files": files})

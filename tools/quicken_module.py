@@ -1,4 +1,4 @@
-"""Makes the compiled policies faster: other code for ten small functions of OPA's runtime, with the same results.
+"""Makes the compiled policies faster: other code for fifteen small functions of OPA's runtime, with the same results.
 
 OPA compiles the rules beside a runtime in C that comes with it (github.com/open-policy-agent/opa, wasm/src). Nine
 tenths of an evaluation are spent there, and most of that with two things. Rules read fields of objects by names that
@@ -8,15 +8,18 @@ rule in a map from numbers, which grows and hashes. The new code
 * keeps the hash of a constant name in the two bytes of `opa_string_t` that nothing uses, and compares eight bytes at
   once (`opa_value_get`, `opa_strncmp`);
 * takes entries of lists directly, and finds the next entry of a small set or object by the address of the one before,
-  without hashing it (`opa_value_iter`);
+  without hashing it (`opa_value_iter`), and so the entry of a small set that a loop has reached (`opa_value_get`);
+* looks a text up in a set by its hash, instead of comparing it with all entries (`builtin_member`);
+* adds and multiplies whole numbers of 32 bits without a library for decimal numbers (`opa_arith_plus`,
+  `opa_arith_minus`, `opa_arith_multiply`, `opa_agg_sum`);
 * takes a small block from the end of the heap, unless one of its size was freed (`opa_malloc`);
 * reads eight letters of a JSON string at once, leaves strings without escapes where they are in the document, and reads
   small numbers without a copy of their text (`opa_json_lex_read_string`, `opa_json_parse_token`);
 * hashes strings with a multiplication (`opa_value_hash`);
 * remembers values of rules in an array (`opa_memoize_init`, `opa_memoize_get`, `opa_memoize_insert`).
 
-And it leaves out checks that a site does not want: `usher_leave_out` takes the address of a table with a byte for each
-number of a check, and a check whose byte is not 0 finds nothing.
+And it leaves out checks and mutations that a site does not want: `usher_leave_out` takes the address of a table with a
+byte for each of their numbers, and one whose byte is not 0 finds or wants nothing.
 
 Objects keep their order, because hashes stay the same. The functions that are replaced have to be those that this
 module knows: `scripts/policies` fails when another OPA has others.
@@ -43,6 +46,11 @@ KNOWN: Final = {
     "opa_json_lex_read_string": "ecabdc6aa4ccd82d",
     "opa_json_parse_token": "227de059c5aa52ae",
     "opa_value_hash": "515e69618152c356",
+    "builtin_member": "ac5aff59de280de4",
+    "opa_arith_plus": "b3bcdee42de2c18e",
+    "opa_arith_minus": "50a99b365239c7db",
+    "opa_arith_multiply": "e6f0c552e65bd776",
+    "opa_agg_sum": "4e8cb8fe29ee0bbd",
     "opa_memoize_init": "79da65e74229e15f",
     "opa_memoize_get": "1cee11785a6ad2f4",
     "opa_memoize_insert": "b477508bcff8eaaa",
@@ -67,6 +75,22 @@ _VALUE_GET: Final = """
             (i32.add
               (i32.load offset=4 (local.get $object))
               (i32.shl (i32.load offset=8 (local.get $key)) (i32.const 3)))))))
+    (if (i32.eq (i32.load8_u (local.get $object)) (i32.const 7))
+      (then
+        (local.set $left (i32.load offset=8 (local.get $object)))
+        (br_if $slow (i32.gt_u (local.get $left) (i32.const 32)))
+        (local.set $buckets (i32.load offset=4 (local.get $object)))
+        (loop $bucket
+          (local.set $entry (i32.load (local.get $buckets)))
+          (block $last
+            (loop $entries
+              (br_if $last (i32.eqz (local.get $entry)))
+              (if (i32.eq (i32.load (local.get $entry)) (local.get $key)) (then (return (local.get $key))))
+              (local.set $entry (i32.load offset=4 (local.get $entry)))
+              (br $entries)))
+          (local.set $buckets (i32.add (local.get $buckets) (i32.const 4)))
+          (br_if $bucket (local.tee $left (i32.sub (local.get $left) (i32.const 1)))))
+        (br $slow)))
     (br_if $slow (i32.ne (i32.load8_u (local.get $object)) (i32.const 6)))
     (br_if $slow (i32.ge_u (local.get $key) (i32.const {constants_end})))
     (br_if $slow (i32.ne (i32.load8_u (local.get $key)) (i32.const 8)))
@@ -317,6 +341,80 @@ _VALUE_HASH: Final = """
   (local.get $hash))
 """
 
+# Rules ask mostly whether a text is in a set or a list of texts. Texts have the types 4 and 8.
+_MEMBER: Final = """
+(func (param $value i32) (param $all i32) (result i32)
+  (local $at i32) (local $end i32) (local $other i32)
+  (block $slow
+    (br_if $slow (i32.eqz (local.get $value)))
+    (br_if $slow (i32.eqz (local.get $all)))
+    (br_if $slow (i32.and (i32.load8_u (local.get $value)) (i32.const 0xf3)))
+    (if (i32.eq (i32.load8_u (local.get $all)) (i32.const 7))
+      (then
+        (return (call {boolean} (i32.ne (call {set_get} (local.get $all) (local.get $value)) (i32.const 0))))))
+    (br_if $slow (i32.ne (i32.load8_u (local.get $all)) (i32.const 5)))
+    (local.set $at (i32.load offset=4 (local.get $all)))
+    (local.set $end
+      (i32.add (local.get $at) (i32.shl (i32.load offset=8 (local.get $all)) (i32.const 3))))
+    (loop $next
+      (if (i32.ge_u (local.get $at) (local.get $end)) (then (return (call {boolean} (i32.const 0)))))
+      (local.set $other (i32.load offset=4 (local.get $at)))
+      (local.set $at (i32.add (local.get $at) (i32.const 8)))
+      (br_if $next (i32.and (i32.load8_u (local.get $other)) (i32.const 0xf3)))
+      (br_if $next
+        (i32.ne (i32.load offset=4 (local.get $other)) (i32.load offset=4 (local.get $value))))
+      (br_if $next
+        (call {strncmp}
+          (i32.load offset=8 (local.get $other))
+          (i32.load offset=8 (local.get $value))
+          (i32.load offset=4 (local.get $value))))
+      (return (call {boolean} (i32.const 1)))))
+  (return (call {original} (local.get $value) (local.get $all))))
+"""
+
+# The library gives a whole number (type 3, form 1) for each result of 32 bits, and a text for larger ones.
+_ARITHMETIC: Final = """
+(func (param $one i32) (param $other i32) (result i32)
+  (local $left i64) (local $right i64)
+  (block $slow
+    (br_if $slow (i32.eqz (local.get $one)))
+    (br_if $slow (i32.eqz (local.get $other)))
+    (br_if $slow (i32.ne (i32.load16_u (local.get $one)) (i32.const 0x103)))
+    (br_if $slow (i32.ne (i32.load16_u (local.get $other)) (i32.const 0x103)))
+    (local.set $left (i64.load offset=8 (local.get $one)))
+    (local.set $right (i64.load offset=8 (local.get $other)))
+    (br_if $slow (i64.ne (i64.extend32_s (local.get $left)) (local.get $left)))
+    (br_if $slow (i64.ne (i64.extend32_s (local.get $right)) (local.get $right)))
+    (local.set $left (i64.OPERATION (local.get $left) (local.get $right)))
+    (br_if $slow (i64.ne (i64.extend32_s (local.get $left)) (local.get $left)))
+    (return (call {number} (local.get $left))))
+  (return (call {original} (local.get $one) (local.get $other))))
+"""
+
+_SUM: Final = """
+(func (param $all i32) (result i32)
+  (local $at i32) (local $end i32) (local $one i32) (local $sum i64) (local $number i64)
+  (block $slow
+    (br_if $slow (i32.eqz (local.get $all)))
+    (br_if $slow (i32.ne (i32.load8_u (local.get $all)) (i32.const 5)))
+    (local.set $at (i32.load offset=4 (local.get $all)))
+    (local.set $end
+      (i32.add (local.get $at) (i32.shl (i32.load offset=8 (local.get $all)) (i32.const 3))))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (local.set $one (i32.load offset=4 (local.get $at)))
+        (local.set $at (i32.add (local.get $at) (i32.const 8)))
+        (br_if $slow (i32.ne (i32.load16_u (local.get $one)) (i32.const 0x103)))
+        (local.set $number (i64.load offset=8 (local.get $one)))
+        (br_if $slow (i64.ne (i64.extend32_s (local.get $number)) (local.get $number)))
+        (local.set $sum (i64.add (local.get $sum) (local.get $number)))
+        (br $next)))
+    (br_if $slow (i64.ne (i64.extend32_s (local.get $sum)) (local.get $sum)))
+    (return (call {number} (local.get $sum))))
+  (return (call {original} (local.get $all))))
+"""
+
 _MEMOIZE_INIT: Final = """
 (func
   (global.set {table} (call {malloc} (i32.const {bytes})))
@@ -337,7 +435,7 @@ _MEMOIZE_INSERT: Final = """
 
 _LEAVE_OUT: Final = "(func (param $table i32) (global.set {left_out} (local.get $table)))"
 
-_CHECK: Final = """
+_RULE: Final = """
 (func (param $input i32) (param $data i32) (result i32)
   (if (global.get {left_out})
     (then
@@ -347,7 +445,7 @@ _CHECK: Final = """
 
 
 LEAVE_OUT: Final = b"usher_leave_out"
-NO_CHECKS: Final[Mapping[str, int]] = MappingProxyType({})
+NO_RULES: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 class QuickenError(Exception):
@@ -359,11 +457,11 @@ class _Section(NamedTuple):
     content: bytes
 
 
-def quickened(module: bytes, checks: Mapping[str, int] = NO_CHECKS) -> bytes:
+def quickened(module: bytes, left_out: Mapping[str, int] = NO_RULES) -> bytes:
     """The module with the faster functions.
 
     Args:
-        checks: the number of each check that can be left out, by its key.
+        left_out: the number of each rule that can be left out, by its name behind `data.usher`.
 
     Raises:
         QuickenError: OPA's runtime is another one.
@@ -384,6 +482,9 @@ def quickened(module: bytes, checks: Mapping[str, int] = NO_CHECKS) -> bytes:
         "hash": index["opa_value_hash"],
         "malloc": index["opa_malloc"],
         "number": index["opa_number_int"],
+        "boolean": index["opa_boolean"],
+        "set_get": index["opa_set_get"],
+        "strncmp": index["opa_strncmp"],
         **_ADDRESSES,
         "table": _count(_content(sections, _GLOBAL)),
         "rules": imported + len(bodies),
@@ -397,6 +498,11 @@ def quickened(module: bytes, checks: Mapping[str, int] = NO_CHECKS) -> bytes:
         ("opa_json_lex_read_string", _LEX_STRING),
         ("opa_json_parse_token", _PARSE_TOKEN),
         ("opa_value_hash", _VALUE_HASH),
+        ("builtin_member", _MEMBER),
+        ("opa_arith_plus", _ARITHMETIC.replace("OPERATION", "add")),
+        ("opa_arith_minus", _ARITHMETIC.replace("OPERATION", "sub")),
+        ("opa_arith_multiply", _ARITHMETIC.replace("OPERATION", "mul")),
+        ("opa_agg_sum", _SUM),
         ("opa_memoize_init", _MEMOIZE_INIT),
         ("opa_memoize_get", _MEMOIZE_GET),
         ("opa_memoize_insert", _MEMOIZE_INSERT),
@@ -406,14 +512,14 @@ def quickened(module: bytes, checks: Mapping[str, int] = NO_CHECKS) -> bytes:
             bodies.append(bodies[place])
             types.append(types[place])
         bodies[place] = _body(text.format(**numbers, original=original))
-    left_out = numbers["table"] + 1
-    for key, number in checks.items():
-        place, original = index[f"g0.data.usher.checks.{key.replace('/', '.')}.deny"] - imported, imported + len(bodies)
+    table = numbers["table"] + 1
+    for name, number in left_out.items():
+        place, original = index[f"g0.data.usher.{name}"] - imported, imported + len(bodies)
         bodies.append(bodies[place])
         types.append(types[place])
-        bodies[place] = _body(_CHECK.format(left_out=left_out, number=number, original=original))
+        bodies[place] = _body(_RULE.format(left_out=table, number=number, original=original))
     leaving_out = imported + len(bodies)
-    bodies.append(_body(_LEAVE_OUT.format(left_out=left_out)))
+    bodies.append(_body(_LEAVE_OUT.format(left_out=table)))
     types.append(types[index["opa_free"] - imported])
     # Globals that hold the addresses of the array and of the table: i32, mutable, at first 0.
     globals_, exports = _content(sections, _GLOBAL), _content(sections, _EXPORT)

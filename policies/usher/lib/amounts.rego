@@ -35,7 +35,7 @@ shown("cpu", amount) := amount.text
 #   bound. Slices and shares do not count.
 whole_devices(pod_set) := sum([object.get(request, "maximum", request.minimum).value |
 	some request in pod_set.requests
-	request.route in {"extended resource", "device claim"}
+	request.route in ["extended resource", "device claim"]
 ])
 
 # METADATA

@@ -42,5 +42,5 @@ _of_tasks := [{"path": $"{path}/templates/{t}/dag/tasks/{k}/withParam", "value":
 # description: True unless its policy is Forbid or Replace.
 runs_overlap if {
 	input.object.cronWorkflow
-	not object.get(input.object.cronWorkflow, ["spec", "concurrencyPolicy"], "") in {"Forbid", "Replace"}
+	not object.get(input.object.cronWorkflow, ["spec", "concurrencyPolicy"], "") in ["Forbid", "Replace"]
 }

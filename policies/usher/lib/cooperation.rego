@@ -44,7 +44,7 @@ _spans_pods if {
 }
 
 _spans_pods if {
-	input.workload.kind in {"DisaggregatedSet", "InferenceService", "LLMInferenceService"}
+	input.workload.kind in ["DisaggregatedSet", "InferenceService", "LLMInferenceService"]
 	some pod_set in workload.accelerator_pod_sets
 	regex.match(`(^|[ -])worker$`, pod_set.name)
 	pod_set.pods.maximum != 0

@@ -34,6 +34,9 @@ rank_containers := [entry |
 # title: Whether a volume is mounted at a path or above it
 mounted(container, path) if {
 	some mount in container.volumeMounts
+	mount.mountPath == path
+} else if {
+	some mount in container.volumeMounts
 	startswith($"{path}/", $"{trim_right(mount.mountPath, "/")}/")
 }
 
@@ -139,7 +142,7 @@ _is_network_device(name) if startswith(name, "rdma/")
 # description: These pods get no network device of their own.
 shares_gpus(pod_set) if {
 	some request in pod_set.requests
-	request.route in {"share", "fraction annotation"}
+	request.route in ["share", "fraction annotation"]
 }
 
 # METADATA

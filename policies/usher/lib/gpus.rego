@@ -17,7 +17,7 @@ import data.usher.lib.sharing
 of_container(pod_set, container) := amounts.effective(resource).value if {
 	count(container.accelerators) == 1
 	some name, resource in container.accelerators
-	name in {"amd.com/gpu", "habana.ai/gaudi", "nvidia.com/gpu"}
+	name in ["amd.com/gpu", "habana.ai/gaudi", "nvidia.com/gpu"]
 	not sharing.shared_nodes(pod_set)
 	not sharing.sliced_nodes(pod_set)
 }
@@ -27,7 +27,7 @@ of_container(pod_set, container) := request.minimum.value if {
 	count(pod_set.requests) == 1
 	request := pod_set.requests[0]
 	request.route == "device claim"
-	request.name in {"gpu.amd.com", "gpu.nvidia.com"}
+	request.name in ["gpu.amd.com", "gpu.nvidia.com"]
 	request.minimum.value == request.maximum.value
 	have_one_user(pod_set)
 }

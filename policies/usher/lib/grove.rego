@@ -47,5 +47,5 @@ groups := [{
 schedulers := [pod_set.schedulerName |
 	clique_set
 	some pod_set in input.podSets
-	not pod_set.schedulerName in {"", "default-scheduler"}
+	not pod_set.schedulerName in ["", "default-scheduler"]
 ]

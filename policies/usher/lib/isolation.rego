@@ -81,7 +81,7 @@ may_give_devices(name) if {
 	not name in _hiding_variables
 }
 
-_hiding_variables := {
+_hiding_variables := [
 	"ASCEND_RT_VISIBLE_DEVICES",
 	"CUDA_VISIBLE_DEVICES",
 	"GCU_VISIBLE_DEVICES",
@@ -96,21 +96,21 @@ _hiding_variables := {
 	"TOPS_VISIBLE_DEVICES",
 	"TPU_VISIBLE_DEVICES",
 	"XPU_VISIBLE_DEVICES",
-}
+]
 
 # METADATA
 # title: Variables that switch something on
 # description: The runtime reads only the value `enabled`.
-switches := {"HCU_MOFED", "NVIDIA_GDRCOPY", "NVIDIA_GDS", "NVIDIA_MOFED", "NVIDIA_NVSWITCH"}
+switches := ["HCU_MOFED", "NVIDIA_GDRCOPY", "NVIDIA_GDS", "NVIDIA_MOFED", "NVIDIA_NVSWITCH"]
 
 # METADATA
 # title: Variables that open drivers and files for the devices that a container has
 # description: In a container with accelerators they give no devices of others.
-variables_for_own_devices := {"ASCEND_ALLOW_LINK", "ASCEND_RUNTIME_MOUNTS", "NVIDIA_GDRCOPY", "NVIDIA_GDS"}
+variables_for_own_devices := ["ASCEND_ALLOW_LINK", "ASCEND_RUNTIME_MOUNTS", "NVIDIA_GDRCOPY", "NVIDIA_GDS"]
 
 # METADATA
 # title: Values of these variables that name no device
-values_without_devices := {"", "none", "void"}
+values_without_devices := ["", "none", "void"]
 
 # METADATA
 # title: Whether a value of a variable gives no device
@@ -228,7 +228,7 @@ within_any(place, paths) if {
 	startswith(place, trim_suffix(path, "*"))
 }
 
-_ends_a_name(next) if next in {"", "/"}
+_ends_a_name(next) if next in ["", "/"]
 
 # METADATA
 # title: Whether a host path leads to sockets or secrets of the node
@@ -317,7 +317,7 @@ device_annotations := [entry |
 	}
 ]
 
-_device_domains := {
+_device_domains := [
 	"cdi-devices.noderesource.dev",
 	"cdi-devices.nri.io",
 	"cdi.nri.io",
@@ -331,4 +331,4 @@ _device_domains := {
 	"mounts.nri.io",
 	"netdevices.nri.io",
 	"nvidia.cdi.k8s.io",
-}
+]

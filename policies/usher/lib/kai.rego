@@ -17,7 +17,7 @@ import data.usher.lib.routing
 #   queue.
 places_pods if {
 	some pod_set in input.podSets
-	pod_set.schedulerName in {"kai-scheduler", "runai-scheduler"}
+	pod_set.schedulerName in ["kai-scheduler", "runai-scheduler"]
 }
 
 places_pods if {

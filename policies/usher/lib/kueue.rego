@@ -118,13 +118,13 @@ _queued_as_one := {
 #   The name in integrations.frameworks of Kueue's configuration. Undefined for kinds that Kueue sees only as the pods
 #   or jobs that they make. Also undefined for HyperPod's kind, which is an external framework.
 framework := lower(input.workload.kind) if {
-	input.workload.group in {"", "apps"}
+	input.workload.group in ["", "apps"]
 	input.workload.queueLabelPath
 }
 
 framework := lower($"{input.workload.group}/{input.workload.kind}") if {
 	queued_as_one
-	not input.workload.group in {"apps", "sagemaker.amazonaws.com"}
+	not input.workload.group in ["apps", "sagemaker.amazonaws.com"]
 }
 
 # METADATA
@@ -238,14 +238,14 @@ _digits(text) := trim_left(unsigned, "0") if {
 # title: Whether Kueue's webhooks validate the pod set groups of the kind
 # description: |
 #   Kueue validates the annotations of every pod template. It validates all templates together only for some kinds.
-judges_groups if input.workload.kind in {
+judges_groups if input.workload.kind in [
 	"JobSet",
 	"LeaderWorkerSet",
 	"MPIJob",
 	"RayCluster",
 	"RayJob",
 	"RayService",
-}
+]
 
 # METADATA
 # title: Ray cluster that the object makes

@@ -151,7 +151,7 @@ names_level(pod_set) if pod_set.annotations[kueue.slice_topology]
 _flags := {"1", "t", "T", "TRUE", "true", "True"} | false_flags
 
 _understood(annotation, value) if {
-	annotation in {kueue.required_topology, kueue.preferred_topology, kueue.slice_topology}
+	annotation in [kueue.required_topology, kueue.preferred_topology, kueue.slice_topology]
 	_is_label_key(value)
 }
 
@@ -170,7 +170,7 @@ _understood(annotation, value) if {
 	json.is_valid(value)
 	levels := json.unmarshal(value)
 	is_array(levels)
-	count(levels) in {1, 2, 3}
+	count(levels) in [1, 2, 3]
 }
 
 _understood(annotation, value) if {

@@ -138,7 +138,7 @@ _judged_by_pod(parallelism) if {
 	_in_one_pod
 }
 
-_in_one_pod if input.workload.group in {"", "apps", "batch", "serving.knative.dev"}
+_in_one_pod if input.workload.group in ["", "apps", "batch", "serving.knative.dev"]
 
 _in_one_pod if {
 	input.workload.group == "argoproj.io"

@@ -43,7 +43,7 @@ _chooses_nodes if {
 tolerates_everything(toleration) if {
 	toleration.operator == "Exists"
 	object.get(toleration, "key", "") == ""
-	object.get(toleration, "effect", "") in {"", "NoSchedule"}
+	object.get(toleration, "effect", "") in ["", "NoSchedule"]
 }
 
 # METADATA

@@ -43,7 +43,7 @@ workload_class_path := $"{input.workload.queueLabelPath}/labels/kueue.x-k8s.io~1
 # description: False in CI and in an audit, which have no request.
 asked_by_administration if {
 	some identity in input.review.by
-	identity in {"administrators", "controllers"}
+	identity in ["administrators", "controllers"]
 }
 
 # METADATA

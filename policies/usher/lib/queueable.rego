@@ -69,7 +69,7 @@ obstacles contains "an annotation asks for a part of a GPU, which Kueue cannot c
 }
 
 # The default scheduler ignores the annotation, and the pods may ask for whole GPUs beside it.
-_reads_fractions(pod_set) if not pod_set.schedulerName in {"", "default-scheduler"}
+_reads_fractions(pod_set) if not pod_set.schedulerName in ["", "default-scheduler"]
 
 _reads_fractions(_) if "kai" in input.site.gangSchedulers
 
@@ -103,7 +103,7 @@ _out_of_reach := [workload.pod_set_name(pod_set) |
 # title: Whether only some templates of the workload belong into the queue
 # description: Kueue queues the pods of Workflows and PipelineRuns one by one, and many of them need no accelerators.
 labels_templates if {
-	input.workload.group in {"argoproj.io", "tekton.dev"}
+	input.workload.group in ["argoproj.io", "tekton.dev"]
 	count(workload.ordinary_pod_sets) > 0
 }
 

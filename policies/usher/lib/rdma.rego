@@ -23,7 +23,7 @@ switched_off(entry) := switches[0] if {
 
 _switches_off("NCCL_NET", "socket")
 
-_switches_off("NCCL_IB_DISABLE", value) if not value in {"", "0"}
+_switches_off("NCCL_IB_DISABLE", value) if not value in ["", "0"]
 
 # METADATA
 # title: Whether a container has no use for a device of the fabric

@@ -20,7 +20,7 @@ whole := {
 	"remedy": "set upgradeStrategy.type to None, which stops the old cluster first, or keep as many accelerators free",
 } if {
 	service := input.object.rayService
-	object.get(service, ["spec", "upgradeStrategy", "type"], "NewCluster") in {"", "NewCluster"}
+	object.get(service, ["spec", "upgradeStrategy", "type"], "NewCluster") in ["", "NewCluster"]
 }
 
 whole := {"path": "/spec/template", "remedy": "keep as many accelerators free, or use a Deployment with maxSurge 0"} if {
@@ -32,7 +32,7 @@ whole := {
 	"remedy": "keep as many accelerators free, or use the deployment mode Standard with the strategy Recreate",
 } if {
 	input.object.inferenceService
-	input.workload.annotations["serving.kserve.io/deploymentMode"] in {"Knative", "Serverless"}
+	input.workload.annotations["serving.kserve.io/deploymentMode"] in ["Knative", "Serverless"]
 }
 
 # METADATA

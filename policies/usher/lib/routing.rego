@@ -138,7 +138,7 @@ else := "the webhook does not route this object, because a rolling update would 
 }
 
 else := $"the webhook does not route this object to {input.site.route.schedulerName}, because its operator supports only the scheduler name volcano; use volcano in usher.yaml" if {
-	input.workload.group in {"ray.io", "sparkoperator.k8s.io"}
+	input.workload.group in ["ray.io", "sparkoperator.k8s.io"]
 	input.site.route.schedulerName != "volcano"
 }
 
@@ -211,7 +211,7 @@ _default_scheduler := "default-scheduler"
 
 _by_operator(annotation) := $"the webhook does not route this object, because the configuration of its operator decides about the scheduler; name the queue in the annotation {annotation}"
 
-_of_kubernetes if input.workload.group in {"", "apps", "batch"}
+_of_kubernetes if input.workload.group in ["", "apps", "batch"]
 
 _not_chosen := {"", _default_scheduler} if _of_kubernetes
 
@@ -225,7 +225,7 @@ _names_another_scheduler if {
 
 # The pods of a Volcano Job use its scheduler if their template names no scheduler.
 _names_another_scheduler if {
-	not object.get(volcano.job_spec, "schedulerName", "") in {"", input.site.route.schedulerName}
+	not object.get(volcano.job_spec, "schedulerName", "") in ["", input.site.route.schedulerName]
 }
 
 # Every group of a LeaderWorkerSet is a gang of its own.

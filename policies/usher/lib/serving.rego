@@ -12,7 +12,7 @@ import data.usher.lib.parameters
 # title: Whether the workload answers requests
 # description: False for objects that a controller made, because usher judges their owner.
 serves if {
-	input.workload.role in {"inference", "service"}
+	input.workload.role in ["inference", "service"]
 	not input.workload.owned
 }
 
@@ -44,7 +44,7 @@ downloading_servers := [entry |
 
 _offline(container) if {
 	some name in ["HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"]
-	not object.get(container.environment[name], "value", "1") in {"", "0"}
+	not object.get(container.environment[name], "value", "1") in ["", "0"]
 }
 
 _unknown_variables(container) if {
@@ -137,5 +137,5 @@ may_be_on_knative if {
 #   empty text mean spot nodes. Other values mean nodes that stay.
 means_spot(keys, key, value) if {
 	key in keys
-	lower(value) in {"spot", "true", "preemptible", ""}
+	lower(value) in ["spot", "true", "preemptible", ""]
 }

@@ -38,10 +38,10 @@ fractions_beside_gpus := [{"podSet": pod_set, "container": container, "annotatio
 # title: Whether only HAMi counts a resource
 # description: The memory and the cores of a share, which nodes do not offer. Volcano counts those of Ascend NPUs too.
 counted_by_hami(name) if {
-	name in {
+	name in [
 		"amd.com/gpucores", "amd.com/gpumem", "hygon.com/dcucores", "hygon.com/dcumem", "kunlunxin.com/vxpu-memory",
 		"nvidia.com/gpucores", "nvidia.com/gpumem", "nvidia.com/gpumem-percentage",
-	}
+	]
 }
 
 counted_by_hami(name) if regex.match(`^iluvatar\.ai/[A-Za-z0-9_-]+\.v(Mem|Core)$`, name)
@@ -77,10 +77,7 @@ shared_nodes(pod_set) := {"path": path, "which": $"nodes with {label}: {text.exc
 	label := _selected(pod_set)
 	key := replace(label, "/", "~1")
 	path := $"{workload.field_path(pod_set, "nodeSelector")}/{key}"
-}
-
-shared_nodes(pod_set) := {"path": pod_set.specPath, "which": $"the pool {pod_set.fits[0].pool}"} if {
-	not _selected(pod_set)
+} else := {"path": pod_set.specPath, "which": $"the pool {pod_set.fits[0].pool}"} if {
 	count(pod_set.fits) > 0
 	every fit in pod_set.fits {
 		_is_shared(fit)

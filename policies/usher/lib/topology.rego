@@ -16,7 +16,7 @@ kept_in(pod_set) := key if {
 	input.workload.group in _one_pod_set
 }
 
-_one_pod_set := {
+_one_pod_set := [
 	"batch",
 	"jobset.x-k8s.io",
 	"kubeflow.org",
@@ -24,7 +24,7 @@ _one_pod_set := {
 	"sparkoperator.k8s.io",
 	"trainer.kubeflow.org",
 	"workload.codeflare.dev",
-}
+]
 
 # METADATA
 # title: Whether a pod set makes more pods than a number

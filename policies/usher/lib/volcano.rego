@@ -24,8 +24,8 @@ min_member_annotation := "scheduling.volcano.sh/group-min-member"
 #   Only if Volcano reads the annotation, which it does not if the pods name their own PodGroup. Volcano ignores every
 #   value that is not a whole number of 32 bits.
 min_member := number if {
-	input.workload.kind in {"Job", "Deployment", "StatefulSet", "ReplicaSet"}
-	input.workload.group in {"batch", "apps"}
+	input.workload.kind in ["Job", "Deployment", "StatefulSet", "ReplicaSet"]
+	input.workload.group in ["batch", "apps"]
 	value := input.workload.annotations[min_member_annotation]
 	trim(value, "0123456789") == ""
 	number := to_number(value)

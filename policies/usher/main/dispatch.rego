@@ -9,10 +9,15 @@ _has_ordinary_pods if {
 }
 
 # The input has no other labels and annotations than those that rules read.
+_has_labelled_pods if count(input.workload.labels) > 0
+
+_has_labelled_pods if count(input.workload.annotations) > 0
+
+_has_labelled_pods if count(input.workload.queueLabels) > 0
+
 _has_labelled_pods if {
-	some place in array.concat([input.workload], input.podSets)
-	some kind in ["labels", "annotations", "queueLabels"]
-	count(place[kind]) > 0
+	some pod_set in input.podSets
+	count(pod_set.labels) + count(pod_set.annotations) > 0
 }
 
 _findings contains each if {

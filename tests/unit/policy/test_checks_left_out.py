@@ -1,4 +1,4 @@
-"""Checks that are off are not evaluated, and every decision is the same as if they were."""
+"""Checks and mutations that are off are not evaluated, and every answer is the same as if they were."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,6 +9,7 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import generated_examples
 import opa_server
@@ -136,6 +137,29 @@ def test_decisions_do_not_depend_on_what_was_left_out(
     )
 
     assert decided == expected
+
+
+@settings(max_examples=generated_examples.up_to(200), deadline=None)
+@given(
+    actions=st.dictionaries(st.sampled_from(["*", *ENTRIES.mutations]), st.sampled_from(["off", "warn", "apply"])),
+    pod=generated.pods(gpus=st.sampled_from([0, 1, 8, "8", "x"]), garbage=True),
+    namespace=st.sampled_from(NAMESPACES),
+)
+def test_patches_do_not_depend_on_mutations_that_are_off(
+    engine: WasmEngine, actions: dict[str, str], pod: Any, namespace: str
+) -> None:
+    names = {key: entry.code for key, entry in ENTRIES.mutations.items()}
+    rules = [{"mutation": names.get(key, key), "action": action} for key, action in actions.items()]
+    config = models.Config.model_validate({"mutations": {"rules": rules}})
+    request = Request(value=pod, namespace=namespace)
+
+    patched, expected = (
+        ask(Evaluator(engine=engine, entries=ENTRIES, config=config), request)
+        for ask in (Evaluator.patch, Evaluator.mutate)
+    )
+
+    named = tuple(each for each in expected.skipped if not each.off)
+    assert patched == replace(expected, value={}, skipped=named)
 
 
 def test_own_checks_have_no_place_in_the_table() -> None:

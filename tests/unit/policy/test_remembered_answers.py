@@ -104,6 +104,9 @@ def answers(asked: Evaluator, request: Request, *, fresh: bool = False) -> tuple
     """The decision and the patch, without what rules do not see of the workload."""
     decision = asked.decide(request)
     merged = replace(asked.mutate(request), value={}) if fresh else asked.patch(request)
+    merged = replace(
+        merged, skipped=tuple(each for each in merged.skipped if not each.off)
+    )  # a patch does not name them
     workload = decision.workload
     seen = None if workload is None else TOKEN.sub(b"", asked.documents.build(workload))
     identity = None if workload is None else (workload.name, workload.owner, workload.exists, workload.totals)

@@ -19,7 +19,7 @@ from usher.kinds.reading import known_keys, value_forms
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
 from usher.kinds.reading.templates import DEFAULT_SCHEDULER, FIRST, LISTS, ONE, ContainerPlace, Place, Template, Traits
-from usher.kinds.reading.values import Objects, Reading
+from usher.kinds.reading.values import Absence, Objects, Reading, Reference
 
 RAY_TRAITS: Final = Traits(trains=FIRST, operator_environment=frozenset({"RAY_*", "FQ_RAY_IP"}))
 
@@ -331,6 +331,35 @@ def _ray_cron_job(ray_cron_job: Mapping[str, paths.Json], reading: Reading) -> I
         yield template_times(template, _RUNS)
 
 
+_KUEUE: Final = "kueue.x-k8s.io"
+
+
+def _elsewhere(value: paths.Object, objects: Objects) -> Iterator[model.UnreadKey]:
+    """A cluster that scales itself in a queue of MultiKueue (KQ:pkg/controller/jobs/raycluster/raycluster_webhook.go).
+
+    Kueue refuses it from kubernetes-sigs/kueue#13244 on, and deleted it after its admission before.
+    """
+    spec, metadata = paths.mapping(value.get("spec")), paths.metadata(value)
+    name = paths.text(paths.mapping(metadata.get("labels")).get(f"{_KUEUE}/queue-name"))
+    if spec.get("enableInTreeAutoscaling") is not True or not name:
+        return
+    namespace = paths.text(metadata.get("namespace"))
+    local = objects.find(Reference(group=_KUEUE, kind="LocalQueue", name=name, namespace=namespace))
+    of_local = {} if isinstance(local, Absence) else paths.mapping(local.get("spec"))
+    queue = objects.known(_KUEUE, "ClusterQueue").get(paths.text(of_local.get("clusterQueue")), {})
+    checks = objects.known(_KUEUE, "AdmissionCheck")
+    for _, check, _ in known_keys.checks_of(paths.mapping(queue.get("spec"))):
+        controller = paths.mapping(checks.get(check, {}).get("spec")).get("controllerName")
+        if controller == known_keys.MULTIKUEUE:
+            text = (
+                f"scales itself in a queue whose AdmissionCheck {check[:80]} sends it to other clusters, and "
+                "MultiKueue takes no cluster of Ray that does"
+            )
+            remedy = "turn enableInTreeAutoscaling off, or use a queue of this cluster"
+            yield misread("/spec/enableInTreeAutoscaling", text, remedy, "controller")
+            return
+
+
 def _idle_workers(value: paths.Object, _known: Objects) -> Iterator[model.UnreadKey]:
     """Workers that a RayService always has, with more GPUs than all deployments of its configuration ever use."""
     config = known_keys.parsed(known_keys.part_at(value, "/spec").get("serveConfigV2"))
@@ -391,7 +420,7 @@ def _most_gpus(application: paths.Object) -> int | None:
 
 
 CODE: Final[Mapping[str, Code]] = {
-    "RayCluster.ray.io": {"templates": _ray_cluster},
+    "RayCluster.ray.io": {"templates": _ray_cluster, "unmet": _elsewhere},
     "RayJob.ray.io": {"templates": _ray_job},
     "RayService.ray.io": {"templates": _ray_service, "unmet": _of_service},
     "RayCronJob.ray.io": {"templates": _ray_cron_job},

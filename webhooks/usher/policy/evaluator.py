@@ -114,7 +114,7 @@ class Evaluator:
         self._last: tuple[Request | None, _Key | None] = (None, None)
         # A denial asks what the mutations would have changed, of the same request.
         self._last_read: tuple[Request | None, model.Workload | None] = (None, None)
-        self._last_merged: tuple[Request | None, merge.Merged] = (None, merge.Merged(value={}))
+        self._last_merged: tuple[Request | None, bool, merge.Merged] = (None, False, merge.Merged(value={}))
         self._subjects: Memo[_Key, Subject] = Memo(LIKE_PODS)
         self._patches: Memo[_Key, merge.Merged] = Memo(LIKE_PODS)
         self._mended: Memo[_Key, tuple[merge.Merged, Subject]] = Memo(LIKE_PODS)
@@ -260,7 +260,8 @@ class Evaluator:
 
     def _admitted(self, request: Request) -> tuple[merge.Merged, Subject]:
         workload, known = self.workload(request), self._knowledge(request)
-        merged = self._merged(request, workload)
+        # Reports of files name what mutations want that are off.
+        merged = self._merged(request, workload, off=request.place != "admission")
         if merged.operations:
             request = replace(request, value=merged.value)
         if merged.operations or request.growths:
@@ -285,11 +286,13 @@ class Evaluator:
         """
         return self._merged(request, self.workload(request), only=only)
 
-    def _merged(self, request: Request, workload: model.Workload | None, *, only: str = "") -> merge.Merged:
+    def _merged(
+        self, request: Request, workload: model.Workload | None, *, only: str = "", off: bool = True
+    ) -> merge.Merged:
         if workload is None or not self._mutates(workload, request):
             return merge.Merged(value=request.value, excess=workload.excess if workload is not None else None)
-        last, merged = self._last_merged
-        if last is request and not only:
+        last, with_off, merged = self._last_merged
+        if last is request and with_off is off and not only:
             return merged
         merged = self._mutating.merged(
             request,
@@ -297,13 +300,16 @@ class Evaluator:
             read=lambda value: self._read_workload(value, request),
             known=self._knowledge(request),
             only=only,
+            off=off,
         )
         if not only:
-            self._last_merged = request, merged
+            self._last_merged = request, off, merged
         return merged
 
     def patch(self, request: Request) -> merge.Merged:
         """The patch for an object, for callers that send it: it was applied once as a test, and `value` is empty.
+
+        It does not name what mutations want that are off.
 
         Raises:
             EngineError: the engine gave no usable answer.
@@ -313,7 +319,8 @@ class Evaluator:
         return self._patch(request) if key is None else self._patches.get(key, partial(self._patch, request))
 
     def _patch(self, request: Request) -> merge.Merged:
-        return replace(merge.verified(request.value, self.mutate(request)), value={})
+        merged = self._merged(request, self.workload(request), off=False)
+        return replace(merge.verified(request.value, merged), value={})
 
     def skips(self, request: Request) -> tuple[model.Note, ...]:
         """Why mutations skip an object or a part of it, for people who ask.

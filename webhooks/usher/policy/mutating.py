@@ -20,9 +20,10 @@ from usher.authorities.kueue.slice import KueueVerdictInput
 from usher.config import models, selection
 from usher.kinds import registry
 from usher.policy import decision
+from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import Catalogue, Entry
 from usher.policy.decision import OBSERVE, Identities, Operation, Request
-from usher.policy.engines.engine import Engine, Entrypoint
+from usher.policy.engines.engine import ALL_CHECKS, Engine, Entrypoint
 from usher.policy.input.document import Documents
 from usher.policy.mutation import merge
 from usher.policy.mutation.merge import MutationRefusal
@@ -136,6 +137,7 @@ class MutationRules:
         self._observes = config.enforcement.preset == OBSERVE
         self._words = {_ALL, *(word for entry in entries.mutations.values() for word in (entry.name, entry.code))}
         self._kept = lru_cache(maxsize=1024)(self._unwanted)
+        self._off = lru_cache(maxsize=1024)(self._table)
         self._may_opt_out = lru_cache(maxsize=1024)(self._refusable)
 
     def refusal(self, workload: model.Workload, *, updating: bool) -> Callable[[model.Intent], MutationRefusal | None]:
@@ -159,6 +161,10 @@ class MutationRules:
 
         return of
 
+    def off(self, workload: model.Workload) -> bytes:
+        """The mutations that are off for a workload, as `Engine.evaluate` takes them."""
+        return self._off(workload.namespace, workload.role.value)
+
     def warnings(self, workload: model.Workload, applied: Iterator[model.Intent]) -> Iterator[model.Note]:
         """Notes on mutations that were applied although the annotation refuses them, and on unknown mutations."""
         asked = dict(_refused_words(workload))
@@ -181,6 +187,10 @@ class MutationRules:
         return {
             key: refused for key, entry in self._mutations.items() if (refused := self._decided(entry, namespace, role))
         }
+
+    def _table(self, namespace: str, role: str) -> bytes:
+        off = (key for key, refused in self._kept(namespace, role).items() if refused.off)
+        return catalogue.table_of_numbers(self._mutations[key] for key in off)
 
     def _decided(self, entry: Entry, namespace: str, role: str) -> MutationRefusal | None:
         """Why the last rule that fits refuses the mutation; without a rule, the mutation's default decides.
@@ -246,7 +256,7 @@ class Mutating(Struct, frozen=True, kw_only=True):
     rules: MutationRules
     identities: Identities
 
-    def merged(
+    def merged(  # noqa: PLR0913 - the object, and what decides about it
         self,
         request: Request,
         workload: model.Workload,
@@ -254,6 +264,7 @@ class Mutating(Struct, frozen=True, kw_only=True):
         read: Read,
         known: Knowledge,
         only: str,
+        off: bool,
     ) -> merge.Merged:
         """The object with the values that mutations add.
 
@@ -261,6 +272,7 @@ class Mutating(Struct, frozen=True, kw_only=True):
             read: normalises the object as it was before an UPDATE, or as the mutations leave it.
             known: the facts of the cluster, where intents look up what they need.
             only: the key of one mutation; empty for all.
+            off: whether the result names the intents of mutations that are off, for people who ask.
 
         Raises:
             EngineError: the engine gave no usable answer.
@@ -271,7 +283,9 @@ class Mutating(Struct, frozen=True, kw_only=True):
             return self._with_debug_containers(request, workload, read)
         if updating and not _may_lose(request, workload):
             return merge.Merged(value=request.value)
-        result = self.engine.evaluate(Entrypoint.INTENTS, self._document(request, workload))
+        # An UPDATE keeps what it has, also from mutations that are off now.
+        left_out = ALL_CHECKS if off or updating else self.rules.off(workload)
+        result = self.engine.evaluate(Entrypoint.INTENTS, self._document(request, workload), left_out)
         intents = [intent for intent in decision.read_intents(result) if only in ("", intent.mutation)]
         intents.sort(key=lambda intent: self.catalogue.order_of(intent.mutation))
         if updating and request.old_value is not None:

@@ -40,6 +40,10 @@ findings := {{
 	"smaller": {{name | some name in {orjson.dumps(NAMES).decode()}; name < input.text}},
 	"equal": {{name | some name in {orjson.dumps(NAMES).decode()}; name == input.text}},
 	"sums": [[number * 2, number + 1, json.marshal(number)] | some number in input.value; is_number(number)],
+	"holds": [[value, value in all] | some value in values; some all in [values, members, input.value]],
+	"reached": [[one, all] | some all in [members, {{input.text, input.digits}}]; some one in all],
+	"added": [[one + other, one - other, one * other] | some one in whole; some other in whole],
+	"totals": [sum(whole), sum([number | some number in input.value; is_number(number)]), sum({{1, input.size}})],
 	"squares": {{number: square | some number in input.value; is_number(number); square := number * number}},
 	"number": [number | number := to_number(input.digits)],
 	"inner": [inner | inner := json.unmarshal(input.inner)],
@@ -47,6 +51,8 @@ findings := {{
 }}
 
 pairs := {{[number, name] | some number in numbers.range(1, input.size); some name in members}}
+
+whole := [-2147483648, 2147483647, 65536, -1, input.size]
 
 members := {{member | some member in input.value}} | {{name | some name, _ in input.value}}
 

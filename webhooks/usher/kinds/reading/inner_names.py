@@ -19,7 +19,15 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from usher import memo, model, paths
-from usher.kinds.reading import chosen_boards, counts, environment, known_keys, pod_networks, refused_values
+from usher.kinds.reading import (
+    chosen_boards,
+    counts,
+    definition_limits,
+    environment,
+    known_keys,
+    pod_networks,
+    queues_and_gangs,
+)
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.values import Absence, Lookup, Objects, Reference
 
@@ -305,7 +313,7 @@ def _missing_objects(
     yield from _ports(value, key, namespace, objects)
     if key[0] == "argoproj.io":
         yield from known.missing_keys(value, "", _IN_WORKFLOWS)
-    yield from refused_values.beside_kueue(value, key, namespace, objects)
+    yield from queues_and_gangs.beside_kueue(value, key, namespace, objects)
 
 
 def _ports(value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
@@ -321,7 +329,7 @@ def _ports(value: paths.Object, key: tuple[str, str], namespace: str, objects: O
             value, namespace, objects, "spec.podMetricsEndpoints[].port", "/spec/selector/matchLabels"
         )
     if key[1] == "MutatingWebhookConfiguration":
-        yield from refused_values.slow_webhooks(value, objects)
+        yield from definition_limits.slow_webhooks(value, objects)
     if key == ("", "Service"):
         yield from _port_not_there(value, namespace, objects, "spec.ports[].targetPort", "/spec/selector")
         yield from _names_before_ready(value, namespace, objects)

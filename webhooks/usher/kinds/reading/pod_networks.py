@@ -11,7 +11,17 @@ from usher.accelerators import boards
 from usher.kinds.reading import counts, known_keys
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
-from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, labelled_pods, pod_specs, texts_at, values_at
+from usher.kinds.reading.value_forms import (
+    DOT,
+    PodSpec,
+    at,
+    is_placeholder,
+    labelled_pods,
+    pod_specs,
+    texts_at,
+    texts_with_paths,
+    values_at,
+)
 from usher.kinds.reading.values import Absence, Objects, Reference
 
 Found = Iterator[model.UnreadKey]
@@ -597,3 +607,37 @@ def _servers_in(objects: Objects, namespace: str) -> Mapping[str, set[str]]:
             for key, text in known_keys.part_at(value, "/spec/template/metadata/labels").items():
                 found.setdefault(key, set()).add(str(text))
     return found
+
+
+_CERTIFICATE: Final = ("cert-manager.io", "Certificate")
+_INJECTED: Final = "cert-manager.io/inject-ca-from"
+_SERVICES: Final = "{webhooks[].,spec.conversion.webhook.}clientConfig.service spec.service"
+
+
+def certificates_of_webhooks(value: paths.Object, objects: Objects) -> Found:
+    """A Certificate of a webhook that is elsewhere, or does not name its Service (cert-manager.io, CA injector)."""
+    named = f"metadata.annotations.{_INJECTED.replace('.', DOT)}" if objects.names(*_CERTIFICATE) else ""
+    for where, text in texts_with_paths(value, named) if named else ():
+        namespace, slash, name = text.rpartition("/")
+        homes = {home for home, each in objects.in_namespaces(*_CERTIFICATE) if paths.metadata(each)["name"] == name}
+        if is_placeholder(text) or "" in homes or (slash and not homes):
+            continue
+        if not slash or namespace not in homes:
+            like = f"{min(homes)}/{name}" if homes else "its namespace, a slash and its name"
+            wrong = (
+                f"names the Certificate {text[:100]}, which these files have in {min(homes)[:80]}"
+                if homes
+                else (f"names the Certificate {text[:100]} without its namespace")
+            )
+            end = "so cert-manager injects no CA, and the API server trusts no answer of the webhook"
+            yield misread(where, f"{wrong}, {end}", f"write {like}", "controller")
+            continue
+        found = objects.find(Reference(group=_CERTIFICATE[0], kind=_CERTIFICATE[1], name=name, namespace=namespace))
+        names = [] if isinstance(found, Absence) else texts_at(found, "spec.dnsNames[]")
+        for place, service in at(value, _SERVICES) if names else ():
+            host = f"{paths.mapping(service).get('name')}.{paths.mapping(service).get('namespace')}.svc"
+            if not {host, f"*.{host.partition('.')[2]}"}.intersection(names) and not any(map(is_placeholder, names)):
+                wrong = f"is asked as {host[:100]}, which the Certificate {name[:80]} does not have among its dnsNames"
+                remedy = f"add {host[:100]} to the dnsNames"
+                yield misread(place, f"{wrong}, so the API server refuses the connection", remedy, "controller")
+                break

@@ -414,11 +414,12 @@ def _combinations(started: _Started, program: str, text: str, version: _Version)
     variables = [f"{name}={value}" for name, value in started.variables.items()]
     given = " ".join([started.words, *variables, *(f"mount={folder}" for folder, _, _ in started.mounts())])
     for rule in _rows("arguments"):
-        numbers = [_number_of(each, text) for order in _ORDERS for each in rule.get(order, ())]
         found = re.search(rule.get("has", ""), given) if rule.get("program", "") == program else None
+        if found is None:
+            continue
+        numbers = [_number_of(each, text) for order in _ORDERS for each in rule.get(order, ())]
         if (
-            found is None
-            or ("from" in rule and version < _version(rule["from"]))
+            ("from" in rule and version < _version(rule["from"]))
             or ("before" in rule and not () < version < _version(rule["before"]))
             or ("lacks" in rule and (not started.complete or re.search(rule["lacks"], given)))
             or (rule.get("user") and not user)

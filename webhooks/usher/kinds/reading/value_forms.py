@@ -546,3 +546,11 @@ def _pods_of(value: paths.Object) -> Iterator[Pod]:
     for way in ("", "/spec/template"):
         if "containers" in (spec := known_keys.part_at(value, f"{way}/spec")):
             yield known_keys.part_at(value, f"{way}/metadata/labels"), spec
+
+
+def amount_in(written: Sequence[object]) -> int | None:
+    """The first quantity of these values in billionths; None if it is missing or no quantity."""
+    try:
+        return quantities.parse(written[0]).nanos if written else None
+    except errors.QuantityError:
+        return None

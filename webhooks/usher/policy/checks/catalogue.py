@@ -23,7 +23,9 @@ from usher import errors, memo
 from usher.config.described_kinds import DescribedKind
 
 CODE: Final = memo.pattern(r"US[HM]\d{3,4}")
-_OF_CHECKS: Final = "USH"
+_FIRST_IN_TABLE: Final = {"USH": 0, "USM": 10_000}
+"""Where the numbers of checks and of mutations begin in a table of `table_of_numbers`; a code has at most four digits.
+"""
 
 
 class Severity(StrEnum):
@@ -196,9 +198,15 @@ class Catalogue(Struct, frozen=True, kw_only=True, dict=True):
         return {word: entry.key for entry in self.checks.values() for word in (entry.code, entry.name, *entry.aliases)}
 
 
-def table_of_numbers(checks: Iterable[Entry]) -> bytes:
-    """A byte for each number of a check of usher, 1 for these checks; own checks of a site have no place in it."""
-    numbers = [each.number for each in checks if each.code.startswith(_OF_CHECKS)]
+def number_in_table(entry: Entry) -> int:
+    """The place of a check or a mutation of usher in a table of `table_of_numbers`; -1 for own checks of a site."""
+    first = _FIRST_IN_TABLE.get(entry.code[:3])
+    return -1 if first is None else first + entry.number
+
+
+def table_of_numbers(entries: Iterable[Entry]) -> bytes:
+    """A byte for each number of a check or a mutation of usher, 1 for these; own checks of a site have no place."""
+    numbers = [number for each in entries if (number := number_in_table(each)) >= 0]
     table = bytearray(max(numbers, default=-1) + 1)
     for number in numbers:
         table[number] = 1

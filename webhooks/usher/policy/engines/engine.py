@@ -34,7 +34,7 @@ class Entrypoint(StrEnum):
 
 
 ALL_CHECKS: Final = b""
-"""The table of checks to leave out, where an engine evaluates all."""
+"""The table of checks or mutations to leave out, where an engine evaluates all."""
 
 
 class Engine(Protocol):
@@ -52,8 +52,8 @@ class Engine(Protocol):
         """The result object of an entry point for an input document (JSON).
 
         Args:
-            left_out: as `catalogue.table_of_numbers`, checks whose findings the caller drops. An engine need not
-                evaluate them, and may.
+            left_out: as `catalogue.table_of_numbers`, checks or mutations whose findings or intents the caller drops.
+                An engine need not evaluate them, and may.
 
         Raises:
             EngineError: the engine failed, or its answer is not a result of our policies.

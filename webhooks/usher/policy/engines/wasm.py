@@ -43,9 +43,9 @@ _NO_MEMORY: Final = "opa_malloc: failed"
 """The message with which OPA's allocator ends (wasm/src/malloc.c)."""
 
 _LEAVE_OUT: Final = "usher_leave_out"
-"""The function of our module that takes the address of the checks to leave out (`tools/quicken_module.py`)."""
-_TABLE: Final = 10_000
-"""Bytes: the code of a check has at most four digits."""
+"""The function of our module that takes the address of the rules to leave out (`tools/quicken_module.py`)."""
+_TABLE: Final = 20_000
+"""Bytes of the largest table of `catalogue.table_of_numbers`."""
 
 _CLOSED: Final = "the policy engine is closed"
 _DATA: Final = b"{}"  # base data beside our rules: the input holds all data that they read
@@ -274,11 +274,11 @@ class _Instance:
         """Bytes by which evaluations have made its memory larger."""
         return self._memory.size - self._started_with
 
-    def leave_out(self, checks: bytes) -> None:
-        """Lets the next evaluations leave out these checks, if the module can."""
-        if checks != self._left_out and self._table:
-            self._memory.write(self._table, checks.ljust(_TABLE, b"\0")[:_TABLE])
-            self._left_out = checks
+    def leave_out(self, rules: bytes) -> None:
+        """Lets the next evaluations leave out these checks or mutations, if the module can."""
+        if rules != self._left_out and self._table:
+            self._memory.write(self._table, rules.ljust(len(self._left_out), b"\0")[:_TABLE])
+            self._left_out = rules
 
     def evaluate(self, entrypoint: str, document: bytes) -> bytes:
         """The result set of an entry point, as JSON text.

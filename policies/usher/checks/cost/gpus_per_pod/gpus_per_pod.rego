@@ -36,8 +36,8 @@ deny contains finding if {
 	not input.workload.owned
 	some pod_set in workload.accelerator_pod_sets
 	asked := amounts.whole_devices(pod_set)
-	not sharing.shared_nodes(pod_set)
 	asked > _maximum
+	not sharing.shared_nodes(pod_set)
 
 	finding := {
 		"path": pod_set.path,

@@ -34,6 +34,7 @@ import data.usher.lib.sharing
 deny contains finding if {
 	not input.workload.owned
 	not input.workload.isTemplate
+	_together > _maximum
 	_most > _maximum
 
 	finding := {
@@ -49,10 +50,12 @@ _allowed := "usher.yaml allows" if input.site.parameters["cost/gpus_per_workload
 
 else := "by default usher allows"
 
-_most := sum([_largest(total) |
+_most := _together - _shares
+
+_together := sum([_largest(total) |
 	some total in input.workload.totals
-	total.route in {"extended resource", "device claim"}
-]) - _shares
+	total.route in ["extended resource", "device claim"]
+])
 
 # Pods that only run on nodes with shared GPUs ask for shares by the name of whole GPUs.
 _shares := sum([product([_largest(request), object.get(pod_set.pods, "maximum", pod_set.pods.minimum)]) |

@@ -97,7 +97,7 @@ _selects_by_a_key(pod_set) if {
 	pod_set.nodeSelector[key]
 }
 
-_names_location(annotations) if not object.get(annotations, "gpu-usher.io/checkpoint", "") in {"", "false"}
+_names_location(annotations) if not object.get(annotations, "gpu-usher.io/checkpoint", "") in ["", "false"]
 
 _outlives_the_node(pod_set) if {
 	some container in pod_set.containers

@@ -43,7 +43,7 @@ deny contains finding if {
 	}
 }
 
-_protected(annotations) if not object.get(annotations, "karpenter.sh/do-not-disrupt", "") in {"", "false"}
+_protected(annotations) if not object.get(annotations, "karpenter.sh/do-not-disrupt", "") in ["", "false"]
 
 _protected(annotations) if annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] == "false"
 

@@ -69,7 +69,7 @@ deny contains finding if {
 	}
 }
 
-_protected(annotations) if not object.get(annotations, "karpenter.sh/do-not-disrupt", "") in {"", "false"}
+_protected(annotations) if not object.get(annotations, "karpenter.sh/do-not-disrupt", "") in ["", "false"]
 
 _pods(pod_set) := "the pod" if pod_set.name == ""
 

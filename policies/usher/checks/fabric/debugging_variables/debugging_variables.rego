@@ -37,7 +37,7 @@ deny contains finding if {
 	some name in parameters.fabric.debugging_variables.variables
 	variable := entry.container.environment[name]
 	value := variable.value
-	not value in {"", "0"}
+	not value in ["", "0"]
 
 	finding := {
 		"path": variable.path,

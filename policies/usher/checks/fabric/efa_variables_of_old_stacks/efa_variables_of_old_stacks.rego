@@ -25,7 +25,7 @@ import data.usher.lib.fabric
 import data.usher.lib.text
 import data.usher.lib.workload
 
-_switches := {"FI_EFA_USE_DEVICE_RDMA", "FI_EFA_FORK_SAFE", "FI_EFA_ENABLE_SHM_TRANSFER"}
+_switches := ["FI_EFA_USE_DEVICE_RDMA", "FI_EFA_FORK_SAFE", "FI_EFA_ENABLE_SHM_TRANSFER"]
 
 deny contains finding if {
 	some entry in fabric.rank_containers

@@ -30,18 +30,17 @@ import data.usher.lib.workload
 
 deny contains finding if {
 	some entry in fabric.rank_containers
-	some name in _names_interfaces
+	entry.podSet.hostNetwork
+	some name, other_way in _other_ways
 	variable := entry.container.environment[name]
 	fabric.names_interface_of_pods(entry.podSet, variable.value)
 
 	finding := {
 		"path": variable.path,
 		"message": $"{workload.container_name(entry.podSet, entry.container)}: {name} is {text.excerpt(variable.value)}, but with hostNetwork the container sees the interfaces of its node, which may have no eth0",
-		"remedy": $"remove {name}, or {_other_ways[name]}",
+		"remedy": $"remove {name}, or {other_way}",
 	}
 }
-
-_names_interfaces := object.keys(_other_ways)
 
 # Only NCCL can leave interfaces out.
 _other_ways := {

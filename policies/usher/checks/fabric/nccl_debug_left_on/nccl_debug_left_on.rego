@@ -31,7 +31,7 @@ deny contains finding if {
 	variable := entry.container.environment.NCCL_DEBUG
 
 	# NCCL takes the word in any case.
-	lower(variable.value) in {"info", "trace"}
+	lower(variable.value) in ["info", "trace"]
 
 	finding := {
 		"path": variable.path,

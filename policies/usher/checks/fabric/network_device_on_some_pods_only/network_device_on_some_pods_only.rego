@@ -28,6 +28,7 @@ deny contains finding if {
 	not input.workload.owned
 	cooperation.computes_together
 	fabric.mounts_known
+	count(workload.accelerator_pod_sets) > 1
 	some pod_set in workload.accelerator_pod_sets
 	not fabric.has_network_device_of_its_own(pod_set)
 	names := {name |

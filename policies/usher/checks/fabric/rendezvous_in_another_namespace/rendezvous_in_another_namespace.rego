@@ -27,7 +27,7 @@ import data.usher.lib.workload
 
 deny contains finding if {
 	not input.workload.owned
-	not input.workload.namespace in {"", "default"}
+	not input.workload.namespace in ["", "default"]
 	some pod_set in workload.accelerator_pod_sets
 	some container in pod_set.containers
 	variable := container.environment.MASTER_ADDR

@@ -34,13 +34,14 @@ import data.usher.lib.parameters
 import data.usher.lib.workload
 
 # JAX and TensorFlow drive all GPUs of a pod from one process.
-_of_one_process := {"JAXJob", "TFJob"}
+_of_one_process := ["JAXJob", "TFJob"]
 
 deny contains finding if {
 	input.workload.role == "training"
 	not input.workload.kind in _of_one_process
 	some pod_set in workload.accelerator_pod_sets
 	some container in pod_set.containers
+	count(container.accelerators) > 0
 	gpus := fabric.gpus(container, parameters.fabric.shared_memory_missing.resources)
 	gpus > 1
 	fabric.lacks_shared_memory(pod_set, container)

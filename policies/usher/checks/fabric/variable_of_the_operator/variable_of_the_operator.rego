@@ -26,15 +26,15 @@ package usher.checks.fabric.variable_of_the_operator
 
 import data.usher.lib.workload
 
-_always := {
+_always := [
 	"COORDINATOR_ADDRESS", "COORDINATOR_PORT", "NUM_PROCESSES", "PROCESS_ID",
 	"PET_NNODES", "VC_TASK_INDEX", "VK_TASK_INDEX",
-}
+]
 
-_of_a_master := {
+_of_a_master := [
 	"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK",
 	"PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NODE_RANK",
-}
+]
 
 deny contains finding if {
 	some pod_set in input.podSets

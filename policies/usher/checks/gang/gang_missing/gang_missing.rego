@@ -195,7 +195,7 @@ _number := sum([pod_set.pods.minimum | some pod_set in workload.accelerator_pod_
 
 _unknown_scheduler := [pod_set |
 	some pod_set in workload.accelerator_pod_sets
-	not pod_set.schedulerName in {"", "default-scheduler"}
+	not pod_set.schedulerName in ["", "default-scheduler"]
 ][0]
 
 default _assumption := {}

@@ -64,11 +64,11 @@ _of_pods := {
 }
 
 # Kinds whose controllers leave the annotations of the object off its pods.
-_keeps_its_own := {
+_keeps_its_own := [
 	["apps", "Deployment"], ["apps", "StatefulSet"], ["batch", "Job"], ["jobset.x-k8s.io", "JobSet"],
 	["kubeflow.org", "MPIJob"], ["kubeflow.org", "PyTorchJob"], ["leaderworkerset.x-k8s.io", "LeaderWorkerSet"],
 	["ray.io", "RayCluster"], ["ray.io", "RayJob"],
-}
+]
 
 # Annotations that their readers look for on objects of these kinds alone, and on which other kinds people write them.
 _of_kinds := {
@@ -136,8 +136,8 @@ deny contains object.union(finding, assumption) if {
 
 	# Only places with a key are compared with all pod sets.
 	some pod_set in input.podSets
-	place.path in {"/metadata", pod_set.metadataPath}
-	pod_set.schedulerName in {"", "default-scheduler"}
+	place.path in ["/metadata", pod_set.metadataPath]
+	pod_set.schedulerName in ["", "default-scheduler"]
 	finding := {
 		"path": $"{place.path}/{sort}/{replace(key, "/", "~1")}",
 		"message": $"the scheduler of Kubernetes places these pods, and does not read the {_singular[sort]} {key} ({text.excerpt(value)}) of {reader}",
@@ -145,7 +145,7 @@ deny contains object.union(finding, assumption) if {
 	}
 }
 
-_plain := {["", "Pod"], ["apps", "Deployment"], ["apps", "StatefulSet"], ["batch", "Job"], ["jobset.x-k8s.io", "JobSet"]}
+_plain := [["", "Pod"], ["apps", "Deployment"], ["apps", "StatefulSet"], ["batch", "Job"], ["jobset.x-k8s.io", "JobSet"]]
 
 # Keys that only another scheduler reads.
 _of_scheduler := {

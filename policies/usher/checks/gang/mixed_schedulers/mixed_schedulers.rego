@@ -28,7 +28,7 @@ import data.usher.lib.volcano
 import data.usher.lib.workload
 
 # The operators of these groups may set the scheduler of templates without schedulerName.
-_with_operators := {"kubeflow.org", "ray.io", "sagemaker.amazonaws.com"}
+_with_operators := ["kubeflow.org", "ray.io", "sagemaker.amazonaws.com"]
 
 deny contains object.union(finding, _assumption(pod_set)) if {
 	input.workload.gang.wanted

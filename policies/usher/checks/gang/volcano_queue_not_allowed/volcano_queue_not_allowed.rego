@@ -51,7 +51,7 @@ _places contains {"path": "/spec/queue", "queue": input.object.volcanoPodGroup.s
 
 _trusted if {
 	some identity in input.review.by
-	identity in {"administrators", "controllers", "schedulers"}
+	identity in ["administrators", "controllers", "schedulers"]
 }
 
 _allowed := parameters.gang.volcano_queue_not_allowed.allowed

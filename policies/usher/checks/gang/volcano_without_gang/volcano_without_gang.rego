@@ -39,7 +39,7 @@ _group_name := "scheduling.k8s.io/group-name"
 
 _min_member := "scheduling.volcano.sh/group-min-member"
 
-_owners_of_a_group := {"Job", "Deployment", "StatefulSet", "ReplicaSet"}
+_owners_of_a_group := ["Job", "Deployment", "StatefulSet", "ReplicaSet"]
 
 deny contains finding if {
 	_no_gang
@@ -102,7 +102,7 @@ _should_be_gang if {
 # Each replica serves requests by itself.
 _replicas_serve if {
 	input.workload.group == "apps"
-	input.workload.role in {"inference", "interactive", "service"}
+	input.workload.role in ["inference", "interactive", "service"]
 }
 
 _no_gang if {
@@ -115,7 +115,7 @@ _no_gang if {
 
 # Surge pods of a rollout, and the pods of a DaemonSet, work alone.
 _several_pods if {
-	not input.workload.kind in {"Deployment", "DaemonSet"}
+	not input.workload.kind in ["Deployment", "DaemonSet"]
 	workload.makes_several_pods
 }
 
@@ -152,7 +152,7 @@ _why_unknown := "usher does not know whether KubeRay makes gangs; this depends o
 
 _why_unknown := $"usher does not know for which schedulers the operator of {input.workload.kind}s makes gangs" if {
 	input.workload.gang.scheduler == "as configured"
-	not input.workload.group in {"kubeflow.org", "leaderworkerset.x-k8s.io", "ray.io"}
+	not input.workload.group in ["kubeflow.org", "leaderworkerset.x-k8s.io", "ray.io"]
 }
 
 _why_unknown := "usher does not know the annotations of the Jobs that this CronJob makes; it judges each Job when it is made" if {

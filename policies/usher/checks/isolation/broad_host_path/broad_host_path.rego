@@ -146,7 +146,7 @@ _only_for_daemon(entry) if {
 
 # GKE gives the daemon its devices by an annotation that names the container, so it needs no privileges.
 _is_daemon(pod_set, container) if {
-	container.name in {"tcpx-daemon", "tcpxo-daemon"}
+	container.name in ["tcpx-daemon", "tcpxo-daemon"]
 	pod_set.annotations[$"devices.gke.io/container.{container.name}"]
 	not container.securityContext.privileged
 }

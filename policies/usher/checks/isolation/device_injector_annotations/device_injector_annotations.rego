@@ -32,7 +32,7 @@ import data.usher.lib.isolation
 import data.usher.lib.text
 import data.usher.lib.workload
 
-_domains := {
+_domains := [
 	"cdi-devices.noderesource.dev",
 	"cdi-devices.nri.io",
 	"cdi.nri.io",
@@ -43,7 +43,7 @@ _domains := {
 	"mounts.noderesource.dev",
 	"mounts.nri.io",
 	"netdevices.nri.io",
-}
+]
 
 deny contains finding if {
 	some entry in isolation.device_annotations
@@ -60,8 +60,8 @@ deny contains finding if {
 
 # ParseDevices of internal/config/device in cri-o/cri-o: entries between commas, each with up to two colons.
 _is_harmless(entry) if {
-	entry.domain in {"devices.crio.io", "io.kubernetes.cri-o.Devices"}
+	entry.domain in ["devices.crio.io", "io.kubernetes.cri-o.Devices"]
 	every device in split(entry.value, ",") {
-		split(trim_space(device), ":")[0] in {"/dev/fuse", "/dev/net/tun"}
+		split(trim_space(device), ":")[0] in ["/dev/fuse", "/dev/net/tun"]
 	}
 }

@@ -97,5 +97,5 @@ _claims_unread(pod_set) if {
 
 _asked(pod_set) := sum([request.minimum.value |
 	some request in pod_set.requests
-	request.route in {"extended resource", "device claim"}
+	request.route in ["extended resource", "device claim"]
 ])

@@ -56,7 +56,6 @@ import data.usher.lib.workload
 deny contains object.union(finding, _assumption_by_name(entry)) if {
 	some entry in _set_by_hand
 	value := entry.variable.value
-	not isolation.gives_nothing(entry.name, value)
 
 	finding := {
 		"path": entry.variable.path,
@@ -98,7 +97,7 @@ _written_by_kai(entry) if {
 	prefix != ""
 	regex.match(`^-[0-9]{1,3}$`, trim_prefix(entry.variable.configMap.name, prefix))
 	startswith(entry.variable.configMap.name, prefix)
-	entry.variable.configMap.key in {"NVIDIA_VISIBLE_DEVICES", "RUNAI-VISIBLE-DEVICES"}
+	entry.variable.configMap.key in ["NVIDIA_VISIBLE_DEVICES", "RUNAI-VISIBLE-DEVICES"]
 }
 
 deny contains object.union(finding, _assumption_by_name(entry)) if {
@@ -118,6 +117,7 @@ _set_by_hand := [entry |
 	some container in pod_set.containers
 	some name, variable in container.environment
 	_is_read(name)
+	not _gives_nothing(name, variable)
 	not _for_own_devices(name, container)
 	entry := {
 		"name": name,
@@ -127,6 +127,9 @@ _set_by_hand := [entry |
 		"place": workload.container_name(pod_set, container),
 	}
 ]
+
+# Not for a value from elsewhere, which is undefined.
+_gives_nothing(name, variable) if isolation.gives_nothing(name, variable.value)
 
 # The container's own entries win, and a later source wins over an earlier one.
 _brought := [entry |
@@ -182,7 +185,7 @@ _remedy(entry) := "remove NVIDIA_IMEX_CHANNELS, and use a claim of a ComputeDoma
 	entry.name == "NVIDIA_IMEX_CHANNELS"
 	entry.container.type != "ephemeral container"
 } else := $"remove {entry.name}, and ask for network cards by their resource" if {
-	entry.name in {"HCU_MOFED", "NVIDIA_MOFED"}
+	entry.name in ["HCU_MOFED", "NVIDIA_MOFED"]
 	entry.container.type != "ephemeral container"
 } else := $"remove {entry.name}" if {
 	_effects[entry.name]

@@ -51,19 +51,19 @@ deny contains finding if {
 
 _guards(taints) if {
 	some taint in taints
-	taint.effect in {"NoSchedule", "NoExecute"}
+	taint.effect in ["NoSchedule", "NoExecute"]
 }
 
 _only_accelerators(spec) if {
 	some requirement in spec.requirements
-	requirement.operator in {"In", "Exists", "Gt"}
+	requirement.operator in ["In", "Exists", "Gt"]
 	regex.match(`^(karpenter\.k8s\.aws|eks\.amazonaws\.com)/instance-(gpu|accelerator)-|^karpenter\.azure\.com/sku-gpu-|^karpenter\.k8s\.gcp/instance-gpu-`, requirement.key)
 }
 
 _only_accelerators(spec) if {
 	some requirement in spec.requirements
 	requirement.operator == "In"
-	requirement.key in {"node.kubernetes.io/instance-type", "karpenter.k8s.aws/instance-family", "eks.amazonaws.com/instance-family"}
+	requirement.key in ["node.kubernetes.io/instance-type", "karpenter.k8s.aws/instance-family", "eks.amazonaws.com/instance-family"]
 	count(requirement.values) > 0
 	every value in requirement.values {
 		regex.match(`^(g[4-9]|p[2-9]|trn|inf)[a-z0-9-]*(\.|$)|^Standard_(NC|ND|NV)|^(a[2-4]x?|g[24])-`, value)
@@ -77,7 +77,7 @@ _key(names) := names[0] if not startswith(names[0], "nvidia.com/")
 
 _guarded if {
 	some taint in input.object.node.spec.taints
-	taint.effect in {"NoSchedule", "NoExecute"}
+	taint.effect in ["NoSchedule", "NoExecute"]
 	not _passes(taint.key)
 }
 

@@ -47,6 +47,6 @@ _measures contains {"path": $"/spec/metrics/{index}/resource", "resource": metri
 _measures contains {"path": $"/spec/triggers/{index}", "resource": trigger.type} if {
 	not input.object.scaledObject.metadata.ownerReferences
 	some index, trigger in input.object.scaledObject.spec.triggers
-	trigger.type in {"cpu", "memory"}
+	trigger.type in ["cpu", "memory"]
 	object.get(trigger, "metricType", "Utilization") == "Utilization"
 }

@@ -62,6 +62,6 @@ _blocks_by_spec if {
 	_allows_none(field, value)
 }
 
-_allows_none("maxUnavailable", value) if value in {0, "0", "0%"}
+_allows_none("maxUnavailable", value) if value in [0, "0", "0%"]
 
 _allows_none("minAvailable", "100%")

@@ -29,7 +29,7 @@ package usher.checks.objects.definition_refuses
 
 deny contains object.union(finding, _assumption(each)) if {
 	some each in input.unreadKeys
-	each.topic in {"definition", "recorded definition"}
+	each.topic in ["definition", "recorded definition"]
 
 	finding := {
 		"path": each.path,

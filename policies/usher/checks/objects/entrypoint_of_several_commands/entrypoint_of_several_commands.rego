@@ -28,7 +28,7 @@ import data.usher.lib.workload
 
 deny contains finding if {
 	spec := input.object.rayJob.spec
-	object.get(spec, "submissionMode", "K8sJobMode") in {"K8sJobMode", "SidecarMode"}
+	object.get(spec, "submissionMode", "K8sJobMode") in ["K8sJobMode", "SidecarMode"]
 	spec.entrypoint != ""
 	count(workload.accelerator_pod_sets) > 0
 

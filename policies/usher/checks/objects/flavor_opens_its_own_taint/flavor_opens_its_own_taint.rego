@@ -48,7 +48,7 @@ _covers(toleration, taint) if {
 _value_matches(toleration, _) if toleration.operator == "Exists"
 
 _value_matches(toleration, taint) if {
-	object.get(toleration, "operator", "Equal") in {"", "Equal"}
+	object.get(toleration, "operator", "Equal") in ["", "Equal"]
 	object.get(toleration, "key", "") != ""
 	object.get(toleration, "value", "") == object.get(taint, "value", "")
 }

@@ -26,7 +26,7 @@ package usher.checks.objects.metric_of_no_such_resource
 
 import data.usher.lib.text
 
-_measured := {"cpu", "memory"}
+_measured := ["cpu", "memory"]
 
 deny contains finding if {
 	not input.object.horizontalPodAutoscaler.metadata.ownerReferences

@@ -49,12 +49,12 @@ _uses_slices if input.site.parameters["objects/operator_mig_strategy"]
 
 _uses_slices if {
 	layout := input.object.clusterPolicy.spec.migManager.config["default"]
-	not layout in {"", "all-disabled"}
+	not layout in ["", "all-disabled"]
 }
 
 _uses_slices if {
 	name := input.object.clusterPolicy.spec.migManager.config.name
-	not name in {"", "default-mig-parted-config"}
+	not name in ["", "default-mig-parted-config"]
 }
 
 _wanted := parameters.objects.operator_mig_strategy.strategy

@@ -35,7 +35,7 @@ deny contains finding if {
 }
 
 # Amounts of each share: Kubernetes does not multiply them with the shares, and HAMi does (pkg/device/quota.go).
-_of_hami := {"nvidia.com/gpucores", "nvidia.com/gpumem"}
+_of_hami := ["nvidia.com/gpucores", "nvidia.com/gpumem"]
 
 deny contains finding if {
 	some name, amount in input.object.resourceQuota.spec.hard

@@ -21,15 +21,15 @@ package usher.checks.objects.scale_target_without_group
 
 import data.usher.lib.autoscaling
 
-_in_apps := {"Deployment", "ReplicaSet", "StatefulSet"}
+_in_apps := ["Deployment", "ReplicaSet", "StatefulSet"]
 
 # Another check reports that an autoscaler cannot scale these.
-_not_scalable := {"DaemonSet", "Pod"}
+_not_scalable := ["DaemonSet", "Pod"]
 
 deny contains finding if {
 	target := autoscaling.target
 	target.group == ""
-	not target.kind in {"ReplicationController", "Pod"}
+	not target.kind in ["ReplicationController", "Pod"]
 
 	finding := {
 		"path": target.path,

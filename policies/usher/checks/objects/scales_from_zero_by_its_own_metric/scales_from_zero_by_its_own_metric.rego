@@ -27,7 +27,7 @@ package usher.checks.objects.scales_from_zero_by_its_own_metric
 import data.usher.lib.autoscaling
 
 # The beginnings of the names of metrics, which only a running server reports.
-_metrics := {
+_metrics := [
 	"llamacpp:",
 	"nv_inference_",
 	"nv_trt_llm_",
@@ -37,7 +37,7 @@ _metrics := {
 	"tgi_",
 	"trtllm_",
 	"vllm:",
-}
+]
 
 deny contains finding if {
 	not input.object.scaledObject.metadata.ownerReferences
@@ -62,7 +62,7 @@ deny contains finding if {
 	autoscaling.bounds.minimum == 0
 	count(spec.triggers) > 0
 	every trigger in spec.triggers {
-		trigger.type in {"cpu", "memory"}
+		trigger.type in ["cpu", "memory"]
 	}
 
 	finding := {
@@ -75,7 +75,7 @@ deny contains finding if {
 _least(spec) := object.get(spec, "idleReplicaCount", autoscaling.bounds.minimum)
 
 # KEDA's triggers for CPU and memory start no first pod either.
-_needs_a_pod(trigger) if trigger.type in {"cpu", "memory"}
+_needs_a_pod(trigger) if trigger.type in ["cpu", "memory"]
 
 _needs_a_pod(trigger) if {
 	_metric(trigger)

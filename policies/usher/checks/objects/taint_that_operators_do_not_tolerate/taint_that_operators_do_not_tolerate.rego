@@ -44,7 +44,7 @@ deny contains finding if {
 	input.object.node.metadata.labels["nvidia.com/gpu.present"] == "true"
 	not _offers_accelerators
 	some index, taint in input.object.node.spec.taints
-	taint.effect in {"NoSchedule", "NoExecute"}
+	taint.effect in ["NoSchedule", "NoExecute"]
 	not startswith(taint.key, "node.kubernetes.io/")
 	name := $"{taint.key}:{taint.effect}"
 	not name in parameters.objects.taint_that_operators_do_not_tolerate.tolerated

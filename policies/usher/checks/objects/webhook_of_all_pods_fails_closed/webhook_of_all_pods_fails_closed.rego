@@ -65,7 +65,7 @@ _is_limited(webhook) if count(webhook.namespaceSelector.matchLabels) > 0
 _is_limited(webhook) if {
 	some field in ["namespaceSelector", "objectSelector"]
 	some expression in webhook[field].matchExpressions
-	not expression.operator in {"NotIn", "DoesNotExist"}
+	not expression.operator in ["NotIn", "DoesNotExist"]
 }
 
 _but(webhook) := $" but {concat(", ", names)}" if {

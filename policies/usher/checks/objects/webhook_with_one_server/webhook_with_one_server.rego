@@ -47,7 +47,7 @@ deny contains finding if {
 
 _creates(rule) if {
 	some operation in rule.operations
-	operation in {"CREATE", "*"}
+	operation in ["CREATE", "*"]
 }
 
 _asked(rule) := {resource |

@@ -70,12 +70,12 @@ _names_labels(term) if count(term.labelSelector.matchLabels) > 0
 
 _names_labels(term) if {
 	some requirement in term.labelSelector.matchExpressions
-	requirement.operator in {"Exists", "In"}
+	requirement.operator in ["Exists", "In"]
 }
 
 _is_of_a_controller(term) if {
 	some requirement in term.labelSelector.matchExpressions
-	requirement.operator in {"Exists", "In"}
+	requirement.operator in ["Exists", "In"]
 	some domain in ["jobset.sigs.k8s.io/", "leaderworkerset.sigs.k8s.io/"]
 	startswith(requirement.key, domain)
 }

@@ -43,10 +43,13 @@ deny contains finding if {
 }
 
 # Each mechanism but pod affinity is asked for by a label or an annotation, and pod affinity counts beside them.
+_is_labelled if count(input.workload.annotations) > 0
+
+_is_labelled if count(input.workload.labels) > 0
+
 _is_labelled if {
-	some place in array.concat([input.workload], input.podSets)
-	some list in ["annotations", "labels"]
-	place[list] != {}
+	some pod_set in input.podSets
+	count(pod_set.annotations) + count(pod_set.labels) > 0
 }
 
 _kueue := [{"name": "Kueue's topology annotation", "path": path, "label": label} |

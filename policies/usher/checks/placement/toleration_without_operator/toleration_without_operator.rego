@@ -49,7 +49,7 @@ deny contains finding if {
 }
 
 _is_for_the_empty_value(toleration) if {
-	object.get(toleration, "operator", "") in {"", "Equal"}
+	object.get(toleration, "operator", "") in ["", "Equal"]
 	object.get(toleration, "value", "") == ""
 }
 

@@ -45,7 +45,7 @@ deny contains finding if {
 
 _switched_off(pod_set) if {
 	some container in pod_set.containers
-	not container.environment.NCCL_IB_DISABLE.value in {"", "0"}
+	not container.environment.NCCL_IB_DISABLE.value in ["", "0"]
 	container.environment.NCCL_IB_DISABLE
 }
 

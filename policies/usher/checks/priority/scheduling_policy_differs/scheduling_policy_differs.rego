@@ -30,7 +30,7 @@ deny contains finding if {
 	class := kubeflow.scheduling_policy.priorityClass
 	class != ""
 	some pod_set in workload.accelerator_pod_sets
-	not pod_set.priorityClassName in {"", class}
+	not pod_set.priorityClassName in ["", class]
 
 	finding := {
 		"path": workload.field_path(pod_set, "priorityClassName"),

@@ -25,7 +25,7 @@ import data.usher.lib.priority
 import data.usher.lib.workload
 
 deny contains finding if {
-	input.workload.role in {"batch", "training"}
+	input.workload.role in ["batch", "training"]
 	some pod_set in workload.accelerator_pod_sets
 	own := priority.class_of(pod_set)
 	own.preempts

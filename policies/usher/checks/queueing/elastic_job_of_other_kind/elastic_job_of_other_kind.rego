@@ -44,5 +44,5 @@ _can_be_elastic if {
 
 _can_be_elastic if {
 	input.workload.group == "ray.io"
-	input.workload.kind in {"RayCluster", "RayJob", "RayService"}
+	input.workload.kind in ["RayCluster", "RayJob", "RayService"]
 }

@@ -32,14 +32,14 @@ package usher.checks.queueing.integration_not_enabled
 
 import data.usher.lib.kueue
 
-_off_by_default := {
+_off_by_default := [
 	"kubeflow.org/jaxjob",
 	"kubeflow.org/paddlejob",
 	"kubeflow.org/pytorchjob",
 	"kubeflow.org/tfjob",
 	"kubeflow.org/xgboostjob",
 	"sparkoperator.k8s.io/sparkapplication",
-}
+]
 
 deny contains finding if {
 	_queued

@@ -65,7 +65,7 @@ _amounts contains sum([request.minimum.milli | some request in pod_set.requests;
 # deployment of NVIDIA/KAI-Scheduler).
 _of_gang := sum([total.minimum.milli | some total in input.workload.totals; _counts(total)]) if {
 	_starts_together
-	not input.workload.group in {"", "apps", "batch"}
+	not input.workload.group in ["", "apps", "batch"]
 	object.get(input.workload.gang, "minimum", input.workload.pods.minimum) >= input.workload.pods.minimum
 } else := 0
 

@@ -25,7 +25,7 @@ import data.usher.lib.text
 
 _seconds := "kueue.x-k8s.io/max-exec-time-seconds"
 
-_endless_kinds := {"Deployment", "StatefulSet", "LeaderWorkerSet"}
+_endless_kinds := ["Deployment", "StatefulSet", "LeaderWorkerSet"]
 
 deny contains finding if {
 	seconds := kueue.labels[_seconds]

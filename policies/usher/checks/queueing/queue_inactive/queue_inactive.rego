@@ -37,7 +37,7 @@ deny contains finding if {
 }
 
 # Another check finds stopped queues, and the reason of a ClusterQueue is reported for the ClusterQueue.
-_found_by_other_checks := {"ClusterQueueDoesNotExist", "ClusterQueueIsInactive", "Stopped"}
+_found_by_other_checks := ["ClusterQueueDoesNotExist", "ClusterQueueIsInactive", "Stopped"]
 
 _detail(queue) := $": {json.marshal(substring(queue.message, 0, 200))}" if {
 	queue.message

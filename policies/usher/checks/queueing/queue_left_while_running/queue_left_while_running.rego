@@ -29,7 +29,7 @@ import data.usher.lib.parameters
 import data.usher.lib.text
 
 deny contains finding if {
-	input.workload.group in {"ray.io", "sparkoperator.k8s.io"}
+	input.workload.group in ["ray.io", "sparkoperator.k8s.io"]
 	kueue.queued_as_one
 	before := input.old.labels[kueue.queue_label]
 	before != ""

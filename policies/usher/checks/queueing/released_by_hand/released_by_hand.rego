@@ -54,7 +54,7 @@ _queue := queue if {
 }
 
 _suspend := "/spec/runPolicy/suspend" if {
-	input.workload.group in {"kubeflow.org", "sagemaker.amazonaws.com"}
+	input.workload.group in ["kubeflow.org", "sagemaker.amazonaws.com"]
 } else := "/spec/suspend"
 
 default _assumption := {}

@@ -39,7 +39,7 @@ _labels := [
 
 # Kueue's webhooks set it on pods and on the templates of these kinds.
 _managed := ["kueue.x-k8s.io/managed"] if {
-	not input.workload.kind in {"Pod", "Deployment", "StatefulSet", "LeaderWorkerSet"}
+	not input.workload.kind in ["Pod", "Deployment", "StatefulSet", "LeaderWorkerSet"]
 } else := []
 
 # Kueue's webhook sets the second one on pods.

@@ -28,10 +28,10 @@ package usher.checks.queueing.scheduler_configuration_without_effect
 import data.usher.lib.text
 
 # pkg/scheduler/actions/factory.go of volcano-sh/volcano ed72c7c and of NVIDIA/KAI-Scheduler 72de64f.
-_actions := {
+_actions := [
 	"allocate", "backfill", "consolidation", "enqueue", "gangpreempt", "gangreclaim",
 	"preempt", "reclaim", "shuffle", "stalegangeviction",
-}
+]
 
 deny contains finding if {
 	some scheduler in _schedulers
@@ -55,7 +55,7 @@ deny contains finding if {
 		some plugin in scheduler.plugins
 		some argument, on in plugin.arguments
 		on
-		argument in {"deviceshare.GPUSharingEnable", "deviceshare.GPUNumberEnable", "deviceshare.VGPUEnable"}
+		argument in ["deviceshare.GPUSharingEnable", "deviceshare.GPUNumberEnable", "deviceshare.VGPUEnable"]
 	])
 	count(ways) > 1
 	finding := _finding(scheduler, $"switches on {concat(" and ", ways)} of the plugin deviceshare, and Volcano ends with both", "keep one of them")
@@ -73,7 +73,7 @@ deny contains finding if {
 	some plugin in scheduler.plugins
 	some argument, on in plugin.arguments
 	on
-	argument in {"predicate.GPUSharingEnable", "predicate.GPUNumberEnable", "predicate.VGPUEnable"}
+	argument in ["predicate.GPUSharingEnable", "predicate.GPUNumberEnable", "predicate.VGPUEnable"]
 	right := replace(argument, "predicate.", "deviceshare.")
 	not _switches_on(scheduler, right)
 	finding := _finding(scheduler, $"has the argument {argument}, which the plugin {plugin.name} of current versions does not read", $"add the plugin deviceshare with the argument {right}: true")
@@ -126,12 +126,12 @@ _has(scheduler, name) if {
 
 _preempts(scheduler) if {
 	some action in scheduler.actions
-	action in {"preempt", "gangpreempt"}
+	action in ["preempt", "gangpreempt"]
 }
 
 _is_kai(scheduler) if {
 	some action in scheduler.actions
-	action in {"consolidation", "stalegangeviction"}
+	action in ["consolidation", "stalegangeviction"]
 }
 
 _finding(scheduler, text_of, remedy) := {

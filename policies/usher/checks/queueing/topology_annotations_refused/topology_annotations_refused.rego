@@ -103,7 +103,7 @@ deny contains finding if {
 }
 
 _pods_of_one_workload(pod_set) := pod_set.pods.maximum if {
-	input.workload.group in {"batch", "kubeflow.org"}
+	input.workload.group in ["batch", "kubeflow.org"]
 	pod_set.pods.minimum == pod_set.pods.maximum
 }
 

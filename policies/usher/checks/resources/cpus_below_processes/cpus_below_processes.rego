@@ -31,25 +31,24 @@ deny contains finding if {
 	some container in pod_set.containers
 	container.type == "container"
 	limit := container.resources.cpu.limits
-	wanted := _wanted(pod_set, container)
-	wanted.number > 1
-	limit.milli < wanted.number * 1000
+	number := _wanted(pod_set, container)
+	number > 1
+	limit.milli < number * 1000
 
 	finding := {
 		"path": workload.resource_path(container, "limits", "cpu"),
-		"message": $"{workload.container_name(pod_set, container)} {wanted.text}, but its cpu limit is {limit.text}, so the {_devices(pod_set, container)} wait for CPUs",
-		"remedy": $"set the limit of cpu to {wanted.number} at least, or remove it",
+		"message": $"{workload.container_name(pod_set, container)} {_text(container, number)}, but its cpu limit is {limit.text}, so the {_devices(pod_set, container)} wait for CPUs",
+		"remedy": $"set the limit of cpu to {number} at least, or remove it",
 	}
 }
 
-_wanted(_, container) := {"number": number, "text": $"starts {number} processes"} if {
-	number := container.processes.number
-}
+_wanted(_, container) := container.processes.number
 
-_wanted(pod_set, container) := {"number": number, "text": $"has {amounts.number_of(number, "GPU", "GPUs")}"} if {
-	not container.processes
-	number := gpus.of_container(pod_set, container)
-}
+_wanted(pod_set, container) := gpus.of_container(pod_set, container) if not container.processes
+
+_text(container, number) := $"starts {number} processes" if container.processes
+
+_text(container, number) := $"has {amounts.number_of(number, "GPU", "GPUs")}" if not container.processes
 
 _devices(pod_set, container) := "GPUs" if gpus.of_container(pod_set, container)
 

@@ -45,7 +45,7 @@ deny contains finding if {
 }
 
 # Other resources are amounts of memory or cores of a device.
-_is_type_of_device(name) if name in {
+_is_type_of_device(name) if name in [
 	"amd.com/gpu",
 	"aws.amazon.com/neuron",
 	"google.com/tpu",
@@ -54,7 +54,7 @@ _is_type_of_device(name) if name in {
 	"habana.ai/gaudi",
 	"nvidia.com/gpu",
 	"nvidia.com/gpu.shared",
-}
+]
 
 _is_type_of_device(name) if startswith(name, "nvidia.com/mig-")
 

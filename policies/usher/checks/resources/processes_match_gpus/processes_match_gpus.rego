@@ -74,7 +74,7 @@ _number_for_torchrun := ["/spec/nprocPerNode", "nprocPerNode"] if {
 
 _number_for_torchrun := ["/spec/trainer/numProcPerNode", "numProcPerNode"] if {
 	number := input.object.trainJob.spec.trainer.numProcPerNode
-	not number in {1, "1"}
+	not number in [1, "1"]
 }
 
 _process_counts := array.concat(_by_container, _by_object)
@@ -89,6 +89,7 @@ _by_container := [entry |
 
 # A number in the container takes precedence.
 _by_object := [entry |
+	of_object := _number_of_object
 	some pod_set in workload.accelerator_pod_sets
 	_object_number_applies(pod_set)
 	gpus.have_one_user(pod_set)
@@ -97,7 +98,7 @@ _by_object := [entry |
 	not container.processes
 	not _without_torchrun(container)
 
-	entry := {"podSet": pod_set, "container": container, "number": _number_of_object.number, "path": _number_of_object.path}
+	entry := {"podSet": pod_set, "container": container, "number": of_object.number, "path": of_object.path}
 ]
 
 _without_torchrun(container) if {

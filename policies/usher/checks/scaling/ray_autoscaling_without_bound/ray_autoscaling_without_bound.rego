@@ -21,7 +21,7 @@ package usher.checks.scaling.ray_autoscaling_without_bound
 
 import data.usher.lib.workload
 
-_kinds := {"RayCluster", "RayJob", "RayService"}
+_kinds := ["RayCluster", "RayJob", "RayService"]
 
 deny contains finding if {
 	input.workload.group == "ray.io"

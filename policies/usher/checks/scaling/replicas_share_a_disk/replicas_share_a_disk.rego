@@ -27,7 +27,7 @@ package usher.checks.scaling.replicas_share_a_disk
 import data.usher.lib.text
 import data.usher.lib.workload
 
-_exclusive := {"ReadWriteOnce", "ReadWriteOncePod"}
+_exclusive := ["ReadWriteOnce", "ReadWriteOncePod"]
 
 deny contains finding if {
 	not input.workload.owned

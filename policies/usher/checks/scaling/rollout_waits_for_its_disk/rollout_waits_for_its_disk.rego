@@ -31,7 +31,7 @@ import data.usher.lib.rollouts
 import data.usher.lib.text
 import data.usher.lib.workload
 
-_exclusive := {"ReadWriteOnce", "ReadWriteOncePod"}
+_exclusive := ["ReadWriteOnce", "ReadWriteOncePod"]
 
 deny contains finding if {
 	rollouts.surge_before_stopping

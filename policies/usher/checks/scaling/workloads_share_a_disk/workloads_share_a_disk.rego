@@ -26,10 +26,11 @@ package usher.checks.scaling.workloads_share_a_disk
 import data.usher.lib.text
 import data.usher.lib.workload
 
-_exclusive := {"ReadWriteOnce", "ReadWriteOncePod"}
+_exclusive := ["ReadWriteOnce", "ReadWriteOncePod"]
 
 deny contains finding if {
 	not input.workload.owned
+	input.beside.holders
 	some place in _places
 	others := input.beside.holders[place.claim]
 	modes := input.beside.disks[place.claim]

@@ -88,7 +88,7 @@ _user(entry) := entry.container.securityContext.runAsUser if {
 
 _is_for_no_cache(mount) if mount.readOnly
 
-_is_for_no_cache(mount) if mount.mountPath in {"/dev/shm", "/tmp"}
+_is_for_no_cache(mount) if mount.mountPath in ["/dev/shm", "/tmp"]
 
 _in_temporary(container) if {
 	some name in _cache_variables

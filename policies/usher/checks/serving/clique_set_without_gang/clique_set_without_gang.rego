@@ -31,7 +31,7 @@ deny contains object.union(finding, _assumption) if {
 	not routing.makes_gang
 	not kueue.in_queue
 	every pod_set in workload.accelerator_pod_sets {
-		pod_set.schedulerName in {"", "default-scheduler"}
+		pod_set.schedulerName in ["", "default-scheduler"]
 	}
 	number := sum([pod_set.pods.minimum | some pod_set in workload.accelerator_pod_sets])
 	number > object.get(grove.clique_set.spec, "replicas", 0)

@@ -32,7 +32,7 @@ deny contains finding if {
 	owner := entry.container.parallelism.model.gated
 	owner != ""
 	every mount in object.get(entry.container, "volumeMounts", []) {
-		trim_right(mount.mountPath, "/") in {"/dev/shm", "/tmp"}
+		trim_right(mount.mountPath, "/") in ["/dev/shm", "/tmp"]
 	}
 	not serving.merged(entry.container.path)
 

@@ -34,6 +34,7 @@ deny contains finding if {
 	not input.workload.owned
 	some pod_set in workload.accelerator_pod_sets
 	some container in pod_set.containers
+	_takes_time(container)
 	slept := object.get(container, ["lifecycle", "preStop", "sleepSeconds"], 0)
 	slept < _longest_hook
 	drained := object.get(container, "drainSeconds", 0)
@@ -46,6 +47,10 @@ deny contains finding if {
 		"remedy": $"set terminationGracePeriodSeconds to more than {slept + drained}",
 	}
 }
+
+_takes_time(container) if container.drainSeconds
+
+_takes_time(container) if container.lifecycle.preStop
 
 _too_long(slept, drained, grace) if {
 	drained > 0

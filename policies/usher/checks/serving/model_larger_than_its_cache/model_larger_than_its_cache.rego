@@ -51,7 +51,7 @@ deny contains finding if {
 	some entry in _servers
 	count(_volumes(entry)) == 0
 	every mount in object.get(entry.container, "volumeMounts", []) {
-		trim_right(mount.mountPath, "/") in {"/dev/shm", "/tmp"}
+		trim_right(mount.mountPath, "/") in ["/dev/shm", "/tmp"]
 	}
 	limit := _own_limit(entry)
 	_is_too_small(entry, limit)

@@ -32,7 +32,7 @@ package usher.checks.serving.model_server_without_accelerator
 
 import data.usher.lib.workload
 
-_direct := {"", "apps", "batch", "leaderworkerset.x-k8s.io"}
+_direct := ["", "apps", "batch", "leaderworkerset.x-k8s.io"]
 
 deny contains finding if {
 	not input.workload.owned
@@ -56,7 +56,7 @@ deny contains finding if {
 _chooses_devices(container) if {
 	some name, variable in container.environment
 	endswith(name, "_VISIBLE_DEVICES")
-	not variable.value in {"", "none", "void"}
+	not variable.value in ["", "none", "void"]
 }
 
 _nothing_has_accelerators(_) if count(workload.accelerator_pod_sets) == 0

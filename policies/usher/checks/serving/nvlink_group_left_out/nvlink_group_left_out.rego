@@ -29,7 +29,7 @@ deny contains finding if {
 	grove.clique_set
 	some pod_set in workload.accelerator_pod_sets
 	group := _group(pod_set)
-	not group in {"", "none"}
+	not group in ["", "none"]
 	not _named(pod_set)
 
 	finding := {

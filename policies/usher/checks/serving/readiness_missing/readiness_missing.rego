@@ -33,7 +33,7 @@ import data.usher.lib.serving
 import data.usher.lib.workload
 
 # The operators of all other kinds add probes.
-_groups := {"", "apps", "leaderworkerset.x-k8s.io", "disaggregatedset.x-k8s.io"}
+_groups := ["", "apps", "leaderworkerset.x-k8s.io", "disaggregatedset.x-k8s.io"]
 
 deny contains finding if {
 	input.workload.group in _groups

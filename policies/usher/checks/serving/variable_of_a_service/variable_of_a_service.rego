@@ -29,7 +29,7 @@ import data.usher.lib.text
 import data.usher.lib.workload
 
 # KServe and Knative decide about the links of their pods.
-_operators := {"serving.knative.dev", "serving.kserve.io"}
+_operators := ["serving.knative.dev", "serving.kserve.io"]
 
 deny contains finding if {
 	not input.workload.owned

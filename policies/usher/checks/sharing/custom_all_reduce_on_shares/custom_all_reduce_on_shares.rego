@@ -55,4 +55,4 @@ deny contains finding if {
 	}
 }
 
-_is_library_off(container) if container.environment.CUDA_DISABLE_CONTROL.value in {"true", "1"}
+_is_library_off(container) if container.environment.CUDA_DISABLE_CONTROL.value in ["true", "1"]

@@ -58,12 +58,12 @@ deny contains finding if {
 _schedulers := parameters.sharing.hami_share_without_its_scheduler.schedulers
 
 # The API server writes default-scheduler where a pod names no scheduler, and HAMi's webhook replaces it.
-_names_another(pod_set) if not pod_set.schedulerName in {"", "default-scheduler"}
+_names_another(pod_set) if not pod_set.schedulerName in ["", "default-scheduler"]
 
 _opted_out(pod_set) := "label" if pod_set.labels["hami.io/webhook"] == "ignore"
 
 else := "label of the namespace" if {
-	pod_set.schedulerName in {"", "default-scheduler"}
+	pod_set.schedulerName in ["", "default-scheduler"]
 	input.cluster.hami.ignored
 }
 

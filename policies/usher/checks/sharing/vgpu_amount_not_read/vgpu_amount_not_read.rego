@@ -37,6 +37,7 @@ _percentage := "volcano.sh/vgpu-memory-percentage"
 _memory := "volcano.sh/vgpu-memory"
 
 deny contains object.union(finding, _assumption) if {
+	_names_parts
 	some pod_set in workload.accelerator_pod_sets
 	some container in pod_set.containers
 	percentage := _amount(container, _percentage)
@@ -53,6 +54,7 @@ deny contains object.union(finding, _assumption) if {
 }
 
 deny contains finding if {
+	_names_parts
 	some pod_set in workload.accelerator_pod_sets
 	some container in pod_set.containers
 	percentage := _amount(container, _percentage)
@@ -67,6 +69,7 @@ deny contains finding if {
 }
 
 deny contains finding if {
+	_names_parts
 	some pod_set in workload.accelerator_pod_sets
 	some container in pod_set.containers
 	some name in [_percentage, "volcano.sh/vgpu-cores"]
@@ -78,6 +81,11 @@ deny contains finding if {
 		"message": $"{workload.container_name(pod_set, container)} asks for {name} without volcano.sh/vgpu-number, so Volcano gives it no GPU",
 		"remedy": "add volcano.sh/vgpu-number: 1",
 	}
+}
+
+_names_parts if {
+	some entry in workload.accelerator_resources
+	entry.name in [_percentage, "volcano.sh/vgpu-cores"]
 }
 
 _amount(container, name) := value if {

@@ -38,4 +38,4 @@ unknown contains {
 	not _is_known
 }
 
-_is_known if input.cluster.quotaObject.holds in {true, false}
+_is_known if input.cluster.quotaObject.holds in [true, false]

@@ -56,7 +56,7 @@ _foreign := [entry |
 	not input.site.systemNamespace
 	namespaces := {network.namespace | some network in _networks(networks); not _declared(network)}
 	some namespace in namespaces
-	not namespace in {"", input.workload.namespace}
+	not namespace in ["", input.workload.namespace]
 	not namespace in parameters.tenancy.network_of_another_namespace.namespaces
 
 	entry := {

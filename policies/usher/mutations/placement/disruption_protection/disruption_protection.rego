@@ -47,7 +47,7 @@ intents contains {
 # A launcher or a head ends the run as a worker does. The steps of a workflow or a pipeline run after each other.
 _protected := input.podSets if {
 	input.workload.gang.wanted
-	not input.workload.group in {"argoproj.io", "pipelines.kubeflow.org", "tekton.dev"}
+	not input.workload.group in ["argoproj.io", "pipelines.kubeflow.org", "tekton.dev"]
 } else := workload.accelerator_pod_sets
 
 _why_not := $"the role of the workload is {input.workload.role}, and the webhook protects only training" if input.workload.role != "training"

@@ -127,7 +127,7 @@ _placed_together if {
 _uncounted if {
 	some pod_set in workload.accelerator_pod_sets
 	some request in pod_set.requests
-	request.route in {"device claim", "fraction annotation", "device annotation"}
+	request.route in ["device claim", "fraction annotation", "device annotation"]
 }
 
 _by_volcano if routing.to_volcano

@@ -105,7 +105,7 @@ _has_class(name) if {
 # Classes that the author named: not the default class, which Kubernetes writes into Pods without a class.
 _chosen := [class |
 	some class in array.concat([pod_set.priorityClassName | some pod_set in input.podSets], [object.get(input.workload.gang, "priorityClass", "")])
-	not class in {"", _class}
+	not class in ["", _class]
 	not class == _value.instead
 ]
 

@@ -69,7 +69,7 @@ _value := {"seconds": _grace, "instead": _default} if _writes_default
 
 _value := {"seconds": _grace} if not _writes_default
 
-_writes_default if input.workload.group in {"", "apps", "batch"}
+_writes_default if input.workload.group in ["", "apps", "batch"]
 
 _takes_hook(container) if {
 	container.type == "container"
@@ -77,7 +77,7 @@ _takes_hook(container) if {
 	not container.lifecycle.preStop
 }
 
-_whole_templates := {
+_whole_templates := [
 	"",
 	"apps",
 	"batch",
@@ -88,7 +88,7 @@ _whole_templates := {
 	"kubeflow.org",
 	"leaderworkerset.x-k8s.io",
 	"ray.io",
-}
+]
 
 _why_not := "lifecycle of usher.yaml gives these pods neither a grace period nor a hook" if {
 	not _site.grace

@@ -39,7 +39,7 @@ _built_in := "the API server copies the limits of a Pod into its requests" if {
 	input.workload.kind == "Pod"
 	input.workload.group == ""
 } else := "kubectl apply would keep the old request when the author changes the limit, and the API server would refuse both" if {
-	input.workload.group in {"", "apps", "batch"}
+	input.workload.group in ["", "apps", "batch"]
 }
 
 # kubectl replaces a list as a whole. It merges resources that are in an object, or outside a container.
