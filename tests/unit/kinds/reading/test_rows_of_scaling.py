@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from usher.kinds.reading import inner_names, refused_values, started_programs, value_forms
+from usher.kinds.reading import counts, inner_names, refused_values, started_programs, value_forms
 from usher.kinds.reading.values import Objects
 
 _Json = dict[str, Any]
@@ -227,3 +227,33 @@ def test_a_graph_of_seldon_names_containers(more: str, name: str, count: int) ->
     files = inner_names.Files("n", Objects(values), Objects(values), None)
 
     assert len(list(inner_names.names_of_nothing(values[0], _key(values[0]), [], files))) == count
+
+
+_ON_A_DISK = """
+{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {name: s, namespace: n}, spec:
+  {scaleTargetRef: {name: a}%s}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: n}, spec: {template: {spec:
+  {volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]%s}}}}
+---
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c, namespace: n}, spec: {accessModes: [%s]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("bounds", "spec", "modes", "count"),
+    [
+        (", maxReplicaCount: 4", "", "ReadWriteOnce", 1),
+        ("", "", "ReadWriteOnce", 1),
+        (", minReplicas: 1, maxReplicas: 4", "", "ReadWriteOnce", 1),
+        (", minReplicaCount: 2", "", "ReadWriteOnce", 0),
+        (", maxReplicaCount: 1", "", "ReadWriteOnce", 0),
+        (", maxReplicaCount: []", "", "ReadWriteMany", 0),
+        ("", "", "ReadWriteOnce, ReadOnlyMany", 0),
+        ("", ", nodeSelector: {kubernetes.io/hostname: a}", "ReadWriteOnce", 0),
+    ],
+)
+def test_pods_that_are_added_cannot_mount_the_disk_of_one_node(bounds: str, spec: str, modes: str, count: int) -> None:
+    values = _objects(_ON_A_DISK % (bounds, spec, modes))
+
+    assert len(list(counts.scaled_beside_one_disk(values[0], Objects(values)))) == count
