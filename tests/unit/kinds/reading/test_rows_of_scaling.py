@@ -141,6 +141,12 @@ _TRIGGER = """
 _TENANCY = "https://thanos-querier.openshift-monitoring.svc.cluster.local:9092"
 _MODEL = "{apiVersion: kubeai.org/v1, kind: Model, metadata: {name: m, namespace: k}, spec: {engine: %s, url: '%s'}}"
 _OLLAMA = "takes its model from ollama:// with"
+_FROM_CLAIM = """
+{apiVersion: serving.kserve.io/v1beta1, kind: InferenceService, metadata: {name: q, namespace: n}, spec: {predictor:
+  {model: {storageUri: 'pvc://m/qwen'}}}}
+---
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: m, namespace: %s}, spec: {accessModes: [ReadWriteMany]}}
+"""
 _KEYLESS = "takes the API key of a backend from Secret s"
 
 
@@ -163,6 +169,8 @@ _KEYLESS = "takes the API key of a backend from Secret s"
         (_MODEL % ("VLLM", "ollama://gemma2:2b"), [f"{_OLLAMA} an engine that knows no registry of Ollama"]),
         (_MODEL % ("OLlama", "hf://a/b"), ["takes its model from hf:// with the engine OLlama"]),
         (_MODEL % ("OLlama", "ollama://gemma2:2b"), []),
+        (_FROM_CLAIM % "o", ["takes its model from PersistentVolumeClaim m of another namespace"]),
+        (_FROM_CLAIM % "n", []),
         (_KEY % "api-key", [_KEYLESS]),
         (_KEY % "apiKey", []),
         (_GROUPED % ("STRICT", "", 2, ""), ["asks mTLS of all pods"]),
@@ -257,3 +265,25 @@ def test_pods_that_are_added_cannot_mount_the_disk_of_one_node(bounds: str, spec
     values = _objects(_ON_A_DISK % (bounds, spec, modes))
 
     assert len(list(counts.scaled_beside_one_disk(values[0], Objects(values)))) == count
+
+
+_FORMULA = """
+{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {name: a, namespace: n}, spec: {triggers: [{name: waiting},
+  {name: running}], advanced: {scalingModifiers: {target: '5', formula: %s}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("formula", "remedies"),
+    [
+        ("waiting + running", []),
+        ("max([waiting, running]) > 2 ? float(waiting) : 0", []),
+        ("waiting == nil or not (running in [1, 2]) ? 1.5 : 2", []),
+        ("waiting + runing", ["did you mean running?"]),
+    ],
+)
+def test_a_formula_of_keda_names_triggers(formula: str, remedies: list[str]) -> None:
+    values = _objects(_FORMULA % f'"{formula}"')
+    files = inner_names.Files("n", Objects(values), Objects(values), None)
+
+    assert [each.remedy for each in inner_names.names_of_nothing(values[0], _key(values[0]), [], files)] == remedies
