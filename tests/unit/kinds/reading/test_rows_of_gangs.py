@@ -417,14 +417,6 @@ def _check(controller: str) -> str:
     )
 
 
-_COLLECTED = "katib.kubeflow.org/metrics-collector-injection"
-_SEARCH = _object("kubeflow.org/v1beta1", "Experiment", "algorithm: {algorithmName: random}")
-
-
-def _home(labels: str) -> str:
-    return f"{{apiVersion: v1, kind: Namespace, metadata: {{name: ml, labels: {{{labels}}}}}}}"
-
-
 def _operator(command: str) -> str:
     pod = f"containers: [{{name: c, image: 'kubeflow/training-operator:v1', command: {command}}}]"
     return _object("apps/v1", "Deployment", f"template: {{spec: {{{pod}}}}}")
@@ -485,7 +477,6 @@ def _quota(hard: str) -> str:
         (f"{_cohort('x', 'b')}\n---\n{_cohort('b', 'x')}", f"{_cohort('x', 'b')}\n---\n{_cohort('b', 'c')}"),
         (f"{_cohort('x', 'x')}", f"{_cohort('x', 'b')}\n---\n{_cohort('b', 'c')}\n---\n{_cohort('c', 'b')}"),
         (f"{_check('provisioning-request')}\n---\n{_POOL}", f"{_check('multikueue')}\n---\n{_POOL}"),
-        (f"{_SEARCH}\n---\n{_home('')}", f"{_SEARCH}\n---\n{_home(f'{_COLLECTED}: enabled')}"),
         (
             f"{_of_volcano('team: a')}\n---\n{_operator('[/manager]')}",
             f"{_of_volcano('team: a')}\n---\n{_operator('[/manager, --gang-scheduler-name=volcano]')}",

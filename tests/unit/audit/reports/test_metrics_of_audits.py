@@ -13,14 +13,14 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from builders import audit_documents as audits
 from usher.audit.document import Audit, Group, GroupTable, Measurement, Prevented, Summary
-from usher.audit.reports import textfile
+from usher.audit.reports import data_tables
 
 Series = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
 def written(audit: Audit) -> str:
     stream = io.StringIO()
-    textfile.write(audit, stream)
+    data_tables.write_metrics(audit, stream)
     return stream.getvalue()
 
 
