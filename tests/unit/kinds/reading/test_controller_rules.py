@@ -86,18 +86,18 @@ def test_a_variable_that_no_controller_sets_is_found(command: str, kind: str, sp
 @pytest.mark.parametrize(
     ("metadata", "remedies"),
     [
-        ({"serverAddress": "a", "query": "up", "threshold": "1"}, []),
-        ({"serverAddress": "a", "query": "up", "treshold": "1"}, ["rename treshold to threshold"]),
-        ({"serverAddress": "a", "query": "up"}, ["add threshold to spec.triggers[0].metadata"]),
+        ({"serverAddress": "a.m", "query": "up", "threshold": "1"}, []),
+        ({"serverAddress": "a.m", "query": "up", "treshold": "1"}, ["rename treshold to threshold"]),
+        ({"serverAddress": "a.m", "query": "up"}, ["add threshold to spec.triggers[0].metadata"]),
         (
-            {"serverAddress": "a", "query": "up", "threshold": "1", "ignoreNulValues": "true"},
+            {"serverAddress": "a.m", "query": "up", "threshold": "1", "ignoreNulValues": "true"},
             ["did you mean ignoreNullValues?"],
         ),
         (
-            {"serverAddress": "a", "query": "sum(vllm_num_requests_waiting)", "threshold": "1"},
+            {"serverAddress": "a.m", "query": "sum(vllm_num_requests_waiting)", "threshold": "1"},
             ["write vllm:num_requests_waiting"],
         ),
-        ({"serverAddress": "a", "query": "sum(rate(vllm:request_success_total[1m]))", "threshold": "1"}, []),
+        ({"serverAddress": "a.m", "query": "sum(rate(vllm:request_success_total[1m]))", "threshold": "1"}, []),
     ],
 )
 def test_triggers_of_keda_are_compared_with_what_they_need(metadata: _Json, remedies: list[str]) -> None:

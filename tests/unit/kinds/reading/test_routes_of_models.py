@@ -127,6 +127,10 @@ def test_defaults_of_ingress_controllers_that_hurt_model_servers(
     assert _of_ingress(annotations, name, server) == remedies
 
 
+_TIMED = (
+    "{apiVersion: networking.gke.io/v1, kind: GCPBackendPolicy, metadata: {name: t, namespace: ml}, spec: "
+    "{targetRef: {kind: Service, name: llm}, default: {timeoutSec: 600}}}"
+)
 _CHECKS = (
     "{apiVersion: networking.gke.io/v1, kind: HealthCheckPolicy, metadata: {name: h, namespace: ml}, spec: "
     "{targetRef: {kind: Service, name: %s}, default: {config: {httpHealthCheck: {requestPath: /health}}}}}"
@@ -134,10 +138,17 @@ _CHECKS = (
 
 
 @pytest.mark.parametrize(
-    ("of_class", "policy", "found"),
-    [("gke-l7-rilb", "other", 1), ("gke-l7-rilb", "llm", 0), ("istio", "other", 0)],
+    ("of_class", "policies", "found"),
+    [
+        ("gke-l7-rilb", [_CHECKS % "other"], 2),
+        ("gke-l7-rilb", [_CHECKS % "llm"], 1),
+        ("gke-l7-rilb", [_CHECKS % "llm", _TIMED], 0),
+        ("istio", [], 0),
+    ],
 )
-def test_a_gateway_of_gke_asks_servers_for_the_root(of_class: str, policy: str, found: int) -> None:
+def test_a_gateway_of_gke_asks_servers_for_the_root_and_ends_answers(
+    of_class: str, policies: list[str], found: int
+) -> None:
     others = [each.replace("gatewayClassName: c", f"gatewayClassName: {of_class}") for each in _cluster("x/y")]
 
-    assert len(_found(_route(), *others, _CHECKS % policy)) == found
+    assert len(_found(_route(), *others, *policies)) == found

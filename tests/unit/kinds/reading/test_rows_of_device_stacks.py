@@ -192,7 +192,7 @@ def test_one_value_is_named_and_the_right_one_is_not(wrong: str, right: str) -> 
 
 
 def _scaled(query: str, most: int = 4) -> str:
-    trigger = f"{{type: prometheus, metadata: {{serverAddress: 'http://p', threshold: '5', query: '{query}'}}}}"
+    trigger = f"{{type: prometheus, metadata: {{serverAddress: 'http://p.m', threshold: '5', query: '{query}'}}}}"
     return _object(
         "keda.sh/v1alpha1",
         "ScaledObject",

@@ -123,7 +123,7 @@ _SCALED = """
   triggers: [{type: prometheus, metadata: {threshold: '5', serverAddress: '%s', query: '%s'%s}%s}]}}
 """
 _PLAIN = "http://prometheus.monitoring.svc:9090"
-_TLS = "https://thanos-querier.openshift-monitoring.svc.cluster.local:9092"
+_TLS = "https://thanos-querier.openshift-monitoring.svc.cluster.local:9091"
 _AUTH = """
 ---
 {apiVersion: keda.sh/v1alpha1, kind: %s, metadata: {name: p, namespace: n}, spec:
@@ -487,7 +487,7 @@ _STAGES = "prefill: {replicas: 1, template: {containers: [{name: main%s}]}}"
 _ADDED = ", env: [{name: VLLM_ADDITIONAL_ARGS, value: '--kv-transfer-config x'}]"
 _QUERY = """
 {apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {name: q, namespace: n}, spec: {scaleTargetRef: {name: a},
-  triggers: [{type: prometheus%s, metadata: {threshold: '5', serverAddress: 'http://p:9090', query: '%s'}}]}}
+  triggers: [{type: prometheus%s, metadata: {threshold: '5', serverAddress: 'http://p.m:9090', query: '%s'}}]}}
 """
 _SERVES = """
 ---

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from usher.kinds.reading import inner_names, refused_values, started_programs, value_forms
+from usher.kinds.reading import counts, inner_names, refused_values, started_programs, value_forms
 from usher.kinds.reading.values import Objects
 
 _Json = dict[str, Any]
@@ -134,6 +134,19 @@ _TRITON = """
 ---
 {apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: n}, data: {config.pbtxt: '%s'}}
 """
+_TRIGGER = """
+{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {name: a, namespace: %s}, spec: {scaleTargetRef: {name: a},
+  triggers: [{type: prometheus, metadata: {threshold: '5', serverAddress: '%s', query: 'sum(a)'%s}}]}}
+"""
+_TENANCY = "https://thanos-querier.openshift-monitoring.svc.cluster.local:9092"
+_MODEL = "{apiVersion: kubeai.org/v1, kind: Model, metadata: {name: m, namespace: k}, spec: {engine: %s, url: '%s'}}"
+_OLLAMA = "takes its model from ollama:// with"
+_FROM_CLAIM = """
+{apiVersion: serving.kserve.io/v1beta1, kind: InferenceService, metadata: {name: q, namespace: n}, spec: {predictor:
+  {model: {storageUri: 'pvc://m/qwen'}}}}
+---
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: m, namespace: %s}, spec: {accessModes: [ReadWriteMany]}}
+"""
 _KEYLESS = "takes the API key of a backend from Secret s"
 
 
@@ -148,6 +161,16 @@ _KEYLESS = "takes the API key of a backend from Secret s"
         (_METRIC % ("pods", "type: AverageValue, averageValue: 5"), []),
         (_METRIC % ("external", "type: Value, value: 5"), []),
         (_METRIC % ("resource", "type: Utilization, averageUtilization: 70"), []),
+        (_TRIGGER % ("n", "http://prometheus:9090", ""), ["asks prometheus"]),
+        (_TRIGGER % ("keda", "http://prometheus:9090", ""), []),
+        (_TRIGGER % ("n", "http://prometheus.monitoring:9090/x", ""), []),
+        (_TRIGGER % ("n", _TENANCY, ", unsafeSsl: 'true'"), [f"asks {_TENANCY.removeprefix('https://')}"]),
+        (_TRIGGER % ("n", _TENANCY, ", unsafeSsl: 'true', namespace: n"), []),
+        (_MODEL % ("VLLM", "ollama://gemma2:2b"), [f"{_OLLAMA} an engine that knows no registry of Ollama"]),
+        (_MODEL % ("OLlama", "hf://a/b"), ["takes its model from hf:// with the engine OLlama"]),
+        (_MODEL % ("OLlama", "ollama://gemma2:2b"), []),
+        (_FROM_CLAIM % "o", ["takes its model from PersistentVolumeClaim m of another namespace"]),
+        (_FROM_CLAIM % "n", []),
         (_KEY % "api-key", [_KEYLESS]),
         (_KEY % "apiKey", []),
         (_GROUPED % ("STRICT", "", 2, ""), ["asks mTLS of all pods"]),
@@ -212,3 +235,55 @@ def test_a_graph_of_seldon_names_containers(more: str, name: str, count: int) ->
     files = inner_names.Files("n", Objects(values), Objects(values), None)
 
     assert len(list(inner_names.names_of_nothing(values[0], _key(values[0]), [], files))) == count
+
+
+_ON_A_DISK = """
+{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {name: s, namespace: n}, spec:
+  {scaleTargetRef: {name: a}%s}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: n}, spec: {template: {spec:
+  {volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]%s}}}}
+---
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c, namespace: n}, spec: {accessModes: [%s]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("bounds", "spec", "modes", "count"),
+    [
+        (", maxReplicaCount: 4", "", "ReadWriteOnce", 1),
+        ("", "", "ReadWriteOnce", 1),
+        (", minReplicas: 1, maxReplicas: 4", "", "ReadWriteOnce", 1),
+        (", minReplicaCount: 2", "", "ReadWriteOnce", 0),
+        (", maxReplicaCount: 1", "", "ReadWriteOnce", 0),
+        (", maxReplicaCount: []", "", "ReadWriteMany", 0),
+        ("", "", "ReadWriteOnce, ReadOnlyMany", 0),
+        ("", ", nodeSelector: {kubernetes.io/hostname: a}", "ReadWriteOnce", 0),
+    ],
+)
+def test_pods_that_are_added_cannot_mount_the_disk_of_one_node(bounds: str, spec: str, modes: str, count: int) -> None:
+    values = _objects(_ON_A_DISK % (bounds, spec, modes))
+
+    assert len(list(counts.scaled_beside_one_disk(values[0], Objects(values)))) == count
+
+
+_FORMULA = """
+{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {name: a, namespace: n}, spec: {triggers: [{name: waiting},
+  {name: running}], advanced: {scalingModifiers: {target: '5', formula: %s}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("formula", "remedies"),
+    [
+        ("waiting + running", []),
+        ("max([waiting, running]) > 2 ? float(waiting) : 0", []),
+        ("waiting == nil or not (running in [1, 2]) ? 1.5 : 2", []),
+        ("waiting + runing", ["did you mean running?"]),
+    ],
+)
+def test_a_formula_of_keda_names_triggers(formula: str, remedies: list[str]) -> None:
+    values = _objects(_FORMULA % f'"{formula}"')
+    files = inner_names.Files("n", Objects(values), Objects(values), None)
+
+    assert [each.remedy for each in inner_names.names_of_nothing(values[0], _key(values[0]), [], files)] == remedies

@@ -248,6 +248,7 @@ def beside_others(
     yield from disks_and_machines.claims_of_no_class(value, key, objects)
     yield from pod_networks.of_pods(workload, value, specs, objects)
     yield from counts.budgets_of_jobs(value, objects)
+    yield from counts.scaled_beside_one_disk(value, objects)
     yield from pod_templates.older_kubelets(workload, specs, objects)
     yield from pod_templates.users_of_namespace(workload, specs, objects)
 

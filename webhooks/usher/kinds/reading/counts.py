@@ -557,6 +557,9 @@ _JOBS: Final = (("batch", "Job"), ("batch", "CronJob"), ("jobset.x-k8s.io", "Job
 _IN_JOBS: Final = "spec{,.jobTemplate.spec,.replicatedJobs[].template.spec}.template.metadata.labels"
 
 
+_TOGETHER: Final = "spec.template.spec.{affinity.podAffinity,nodeSelector.kubernetes\u2024io/hostname}"
+
+
 def budgets_of_jobs(value: paths.Object, objects: Objects) -> Iterator[model.UnreadKey]:
     """A PodDisruptionBudget that needs the scale of a Job, which has no scale: then its pods cannot be evicted.
 
@@ -578,3 +581,20 @@ def budgets_of_jobs(value: paths.Object, objects: Objects) -> Iterator[model.Unr
             remedy = "set minAvailable to a number of pods, or remove the budget"
             yield misread(f"/spec/{field}", text, remedy, "controller")
             return
+
+
+def scaled_beside_one_disk(value: paths.Object, objects: Objects) -> Iterator[model.UnreadKey]:
+    """Autoscalers that add pods of a Deployment whose disk one node alone mounts; USH1112 has fixed numbers."""
+    spec, home = known_keys.part_at(value, "/spec"), paths.text(paths.metadata(value).get("namespace"))
+    least, most = (spec.get(f"{each}Replicas", spec.get(f"{each}ReplicaCount", 0)) for each in ("min", "max"))
+    name = paths.text(known_keys.part_at(value, "/spec/scaleTargetRef").get("name"))
+    target = objects.find(Reference(group="apps", kind="Deployment", name=name, namespace=home)) if name else Absence
+    few = {"0", "1"}
+    if not isinstance(target, dict) or str(least) not in few or str(most) == "1" or values_at(target, _TOGETHER):
+        return
+    for claim in texts_at(target, "spec.template.spec.volumes[].persistentVolumeClaim.claimName"):
+        disk = objects.find(Reference(group="", kind="PersistentVolumeClaim", name=claim, namespace=home))
+        if isinstance(disk, dict) and set(texts_at(disk, "spec.accessModes[]")) == {"ReadWriteOnce"}:
+            text = f"adds pods to Deployment {name[:60]}, whose disk {claim[:60]} (ReadWriteOnce) one node alone mounts"
+            remedy = "use a disk that several nodes can mount, so that pods on other nodes do not wait"
+            yield misread("/spec/scaleTargetRef/name", text, remedy, "controller")

@@ -449,7 +449,7 @@ def routes_beside_others(value: paths.Object, key: tuple[str, str], objects: Obj
     """Routes and endpoint pickers that other objects of the files contradict."""
     if key == (_GATEWAYS, "HTTPRoute"):
         yield from _routes_without_time(value, objects)
-        yield from _checked_at_root(value, objects)
+        yield from _defaults_of_gke(value, objects)
     if key == ("networking.k8s.io", "Ingress"):
         yield from _of_ingress(value, objects)
     if key == ("apps", "Deployment"):
@@ -514,26 +514,29 @@ def _writes(name: str, within: str, objects: Objects) -> str:
     return ""
 
 
-# Servers that answer / with 404.
 _SILENT_AT_ROOT: Final = memo.pattern(r"vllm/vllm-openai|\bvllm serve\b|lmsysorg/sglang|\bsglang\.launch_server\b")
 _OF_INGRESS: Final = "spec{.defaultBackend,.rules[].http.paths[].backend}.service.name"
 _ALB: Final = "alb.ingress.kubernetes.io/healthcheck-path"
+_OF_GKE: Final = (
+    ("HealthCheckPolicy", "spec", _SILENT_AT_ROOT, ", so GKE asks it for / in vain", "requestPath /health"),
+    ("GCPBackendPolicy", "spec.default.timeoutSec", _WRITES, " of time, so GKE ends answers after 30 s", "timeoutSec"),
+)
 
 
-def _checked_at_root(route: paths.Object, objects: Objects) -> Found:
-    """Routes of GKE to servers without /, which GKE asks unless a HealthCheckPolicy names another path."""
+def _defaults_of_gke(route: paths.Object, objects: Objects) -> Found:
+    """Routes of GKE to model servers without the policies that change its health checks and its timeout."""
     if not any(each.startswith("gke-l7") for each in _classes_of(route, objects)):
         return
     home = paths.text(paths.metadata(route).get("namespace"))
-    policies = objects.known("networking.gke.io", "HealthCheckPolicy").values()
+    defaults = _OF_GKE[:1] if values_at(route, "spec.rules[].timeouts") else _OF_GKE
     for where, reference in at(route, "spec.rules[].backendRefs[]"):
         name = _writer(reference, home, objects)
-        checked = any(name in texts_at(each, "spec.targetRef.name") for each in policies)
-        if name and not checked and _SILENT_AT_ROOT.search(_writes(name, home, objects)):
-            text = (
-                f"leads to the server of Service {name[:80]} without a HealthCheckPolicy, so GKE asks it for / in vain"
-            )
-            yield misread(where, text, "add a HealthCheckPolicy for the Service with requestPath /health", "controller")
+        for kind, place, servers, why, what in defaults if name else ():
+            policies = [each for each in objects.known("networking.gke.io", kind).values() if values_at(each, place)]
+            given = any(name in texts_at(each, "spec.targetRef.name") for each in policies)
+            if not given and servers.search(_writes(name, home, objects)):
+                text = f"leads to the server of Service {name[:80]} without a {kind}{why}"
+                yield misread(where, text, f"add a {kind} for the Service with {what}", "controller")
 
 
 def _of_ingress(value: paths.Object, objects: Objects) -> Found:
@@ -541,9 +544,7 @@ def _of_ingress(value: paths.Object, objects: Objects) -> Found:
     metadata = paths.metadata(value)
     given, home = paths.mapping(metadata.get("annotations")), paths.text(metadata.get("namespace"))
     by = known_keys.part_at(value, "/spec").get("ingressClassName") or given.get("kubernetes.io/ingress.class")
-    for where, name in places.texts_with_paths(
-        value, "spec{.defaultBackend,.rules[].http.paths[].backend}.service.name"
-    ):
+    for where, name in places.texts_with_paths(value, _OF_INGRESS):
         started, text, remedy = _writes(name, home, objects), "", f"add the annotation {_ALB}: /health"
         own = paths.mapping(paths.metadata(objects.known("", "Service").get(name, {})).get("annotations"))
         keys = " ".join(map(str, {*given, *own}))
