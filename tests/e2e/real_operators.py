@@ -43,6 +43,7 @@ OPERATORS: Final[Mapping[str, Operator]] = {
         "github.com/ray-project/kuberay/ray-operator",
         tuple(("ray.io", kind) for kind in ("RayCluster", "RayJob", "RayService")),
     ),
+    "rollouts": Operator("github.com/argoproj/argo-rollouts", (("argoproj.io", "Rollout"),)),
     "trainer": Operator(
         "github.com/kubeflow/trainer/v2",
         (("trainer.kubeflow.org", "TrainJob"),),
@@ -79,11 +80,19 @@ def running(cluster: Cluster, name: str, *, gangs: bool = False) -> Iterator[Non
             "--reconcile-concurrency=8",
             *(("--batch-scheduler=volcano",) if gangs else ()),
         ),
+        "rollouts": (
+            f"--kubeconfig={cluster.kubeconfig}",
+            f"--metricsPort={metrics}",
+            f"--healthzPort={health}",
+            "--leader-elect=false",
+            "--qps=300",
+            "--burst=500",
+        ),
     }.get(name, (f"--config={_configuration(folder, operator, name, health, webhooks, gangs=gangs)}",))
     started = processes.start(
         name,
         [real_controllers.BUILT / name / name, *arguments],
-        health=f"http://{processes.LOOPBACK}:{health}/{'healthz' if name == 'mpi' else 'readyz'}",
+        health=f"http://{processes.LOOPBACK}:{health}/{'healthz' if name in ('mpi', 'rollouts') else 'readyz'}",
         log=cluster.directory / f"{folder.name}.log",
         env={
             "HOME": str(folder),

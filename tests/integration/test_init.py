@@ -95,3 +95,12 @@ def test_facts_and_a_live_cluster_exclude_each_other(cluster: Path) -> None:
 
         assert done.code == 2
         assert "leave out the files, or `live`" in done.err
+
+
+def test_config_check_takes_the_file_of_the_folder(tmp_path: Path) -> None:
+    missing = usher("config", "check", cwd=tmp_path)
+    (tmp_path / "usher.yaml").write_text("apiVersion: gpu-usher.io/v1alpha1\nkind: Config\n")
+
+    assert (missing.code, missing.out) == (2, "")
+    assert "this folder has no usher.yaml: name a file, or write one with `usher init`" in missing.err
+    assert usher("config", "check", cwd=tmp_path).out == "usher.yaml: good\n"

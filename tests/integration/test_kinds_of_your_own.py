@@ -367,6 +367,19 @@ def test_a_kind_of_a_platform_is_read_checked_and_counted(
     assert [int(total["minimum"]), int(total["maximum"])] == gpus
 
 
+def test_a_description_that_leads_to_no_pods_is_named_where_the_pods_are(tmp_path: Path) -> None:
+    site = Path(shutil.copytree(PLATFORM / "gang", tmp_path / "gang"))
+    (site / "usher.yaml").write_text(
+        (site / "usher.yaml").read_text().replace("podTemplate: template", "podTemplate: pod")
+    )
+
+    run = usher("check", "object.yaml", cwd=site)
+
+    text = " ".join(run.out.split())
+    assert "the description of PretrainRun has pods at spec.roles.<name>.pod and not here" in text
+    assert "at spec.roles.coordinator.template.spec, spec.roles.trainer.template.spec" in text
+
+
 def test_a_description_begins_with_the_numbers_beside_templates() -> None:
     run = usher("workload", "describe", PLATFORM / "gang" / "object.yaml")
 

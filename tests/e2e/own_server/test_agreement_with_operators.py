@@ -1,7 +1,8 @@
 """The pods that usher says an object makes, and those that its operator then makes of it.
 
-Every manifest of JobSet, LeaderWorkerSet, MPIJob, Ray and TrainJob: our own, those of public projects, and those of the
-sources of the operators. The pods are bound to one node, wherever they want to be, and run there.
+Every manifest of JobSet, LeaderWorkerSet, MPIJob, Ray, Rollout and TrainJob: our own, those of public projects, those
+of the sources of the operators, and generated ones that were recorded. The pods are bound to one node, wherever they
+want to be, and run there.
 """
 
 import contextlib
@@ -33,6 +34,9 @@ NODE: Final = "everywhere"
 RUNTIMES: Final = ("ClusterTrainingRuntime", "TrainingRuntime")
 
 GROUPS: Final = "scheduling.volcano.sh/v1beta1"
+GENERATED: Final = Path(__file__).parents[2] / "data" / "agreement" / "made"
+SERVICES: Final = ("activeService", "previewService", "canaryService", "stableService")
+"""Fields of a Rollout that name Services, without which it makes no pods."""
 
 
 class Devices(NamedTuple):
@@ -62,6 +66,9 @@ def manifests(name: str) -> Iterator[tuple[str, Object]]:
         for value in documents(file):
             if (str(value.get("apiVersion")).partition("/")[0], value.get("kind")) in OPERATORS[name].kinds:
                 yield file.name, value
+    recorded = GENERATED / f"{name}.json"
+    for index, made in enumerate(json.loads(recorded.read_text())["objects"] if recorded.is_file() else ()):
+        yield f"{recorded.name} {index}", made["object"]
 
 
 def documents(file: Path) -> list[Object]:
@@ -154,6 +161,15 @@ def make_what_pods_name(cluster: Cluster, case: Case, beside: Sequence[Object]) 
     for name in sorted(named([case.value, *beside], "runtimeClassName")):
         about = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "handler": "any"}
         made(cluster, {**about, "metadata": {"name": name}})
+    for name in sorted(set().union(*(named(case.value, field) for field in SERVICES))):
+        spec: Any = {"selector": {"app": "sample"}, "ports": [{"port": 80}]}
+        metadata = {"name": name, "namespace": case.namespace}
+        made(cluster, {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec})
+    for name in sorted(named(case.value, "stableIngress")):
+        backend = {"service": {"name": "stable", "port": {"number": 80}}}
+        spec = {"rules": [{"http": {"paths": [{"path": "/", "pathType": "Prefix", "backend": backend}]}}]}
+        metadata = {"name": name, "namespace": case.namespace}
+        made(cluster, {"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "metadata": metadata, "spec": spec})
 
 
 def made(cluster: Cluster, value: Object) -> str:

@@ -20,7 +20,7 @@ def config() -> None:
 def check(
     context: click.Context,
     *,
-    file: Path,
+    file: Path | None,
     facts: tuple[str, ...],
     kubeconfig: Path | None,
     context_name: str | None,
@@ -30,6 +30,9 @@ def check(
     from usher.install import discovery
     from usher.policy import assembly
 
+    file = inputs.find_config(file)
+    if file is None:
+        raise errors.InputError("this folder has no usher.yaml: name a file, or write one with `usher init`")
     loaded = inputs.load_config(file)
     made = assembly.embedded(loaded, file=file)
     warnings = assembly.warnings(made, file=file)

@@ -462,7 +462,14 @@ def _find_misplaced(value: paths.Object, pod_sets: tuple[model.PodSet, ...], kno
     for found in pod_templates.find_pod_specs(value) or ():
         holders = list(_holders(found))
         if reported.isdisjoint((found, *holders)) and templates.isdisjoint(holders):
-            reading.unknown(found, f"{known.kind} has no pod spec here, so it is not judged")
+            reading.unknown(found, _misplaced(known))
+
+
+def _misplaced(known: Kind) -> str:
+    if known.pods is None or known.group_and_kind in registry.SHIPPED:
+        return f"{known.kind} has no pod spec here, so it is not judged"
+    places = " and ".join(known.pods.template_paths[:2])
+    return f"the description of {known.kind} has pods at {places} and not here, so this pod spec is not judged"
 
 
 def _holders(pointer: str) -> Iterator[str]:

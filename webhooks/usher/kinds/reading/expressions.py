@@ -242,7 +242,7 @@ class _Compiler:
             raise ExpressionError("at takes a path in quotes before its default")
         if not _PATH.fullmatch(path) or path.partition(".")[0] == "status":
             raise ExpressionError(
-                f"{path!r} is not a path of fields, as in 'spec.replicas'{_OF_NAMES if '/' in path else ''}"
+                f"{path!r} is not a path of fields of a spec, as in 'spec.replicas'{_OF_NAMES if '/' in path else ''}"
             )
         holder, way = self.run(parts[0]), Way(path)
         pointer, value_in = way.pointer, way.value_in

@@ -555,10 +555,12 @@ def apart_on_a_ring(pod_set: model.PodSet, objects: Objects) -> Iterator[model.U
     """
     for name, asked in pod_set.accelerators.items() if pod_set.scheduler_name in ("", "default-scheduler") else ():
         per_node = max(amounts_of_nodes(pod_set, name, name, objects), default=0) if name in _NEURON else 0
-        if 1 < asked.value < per_node and (scheduler := objects.once("scheduler of Neuron", lambda: _neuron(objects))):
-            text = f"asks for {asked} of the {per_node} {name} of a node, which have to be neighbours, and only the "
-            text += f"scheduler {scheduler} with the extension of Neuron looks at that"
-            remedy = f"set schedulerName: {scheduler}, or ask for 1 or for all {per_node}"
+        if 1 < asked.value < per_node:
+            scheduler = objects.once("scheduler of Neuron", lambda: _neuron(objects))
+            text = f"asks for {asked} of the {per_node} {name} of a node, which have to be neighbours, and only "
+            text += f"the scheduler {scheduler}" if scheduler else "a scheduler"
+            text += " with the extension of Neuron looks at that"
+            remedy = f"set schedulerName: {scheduler or '(one with the extension)'}, or ask for 1 or for all {per_node}"
             yield misread(pod_set.spec_path, text, remedy, "controller")
 
 
