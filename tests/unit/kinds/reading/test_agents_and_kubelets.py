@@ -441,3 +441,154 @@ def test_a_driver_selects_labels_that_nodes_have_without_it(label: str, count: i
 @pytest.mark.parametrize(("limits", "count"), [("nvidia.com/gpu: 0", 1), ("nvidia.com/gpu: '0'", 1), ("cpu: 10", 0)])
 def test_a_limit_of_zero_allows_no_node(limits: str, count: int) -> None:
     assert len(_findings(_object("karpenter.sh/v1", "NodePool", f"limits: {{{limits}}}"))) == count
+
+
+_OPENSHIFT_CONFIG = ("machineconfiguration.openshift.io/v1", "KubeletConfig", "kubeletConfig: {%s}")
+_EKS_CONFIG = ("node.eks.aws/v1alpha1", "NodeConfig", "kubelet: {config: {%s}}")
+_USER_DATA = 'userData: "apiVersion: node.eks.aws/v1alpha1\\nkind: NodeConfig\\nspec: {kubelet: {config: {%s}}}"'
+_KARPENTER_CONFIG = ("karpenter.k8s.aws/v1", "EC2NodeClass", _USER_DATA)
+
+
+@pytest.mark.parametrize("config", [_OPENSHIFT_CONFIG, _EKS_CONFIG, _KARPENTER_CONFIG])
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ("topologyManagerPolicy: single-numa", "single-numa, which the kubelet refuses"),
+        ("topologyManagerPolicy: restricted", ""),
+        ("memoryManagerPolicy: Static", "without reservedMemory"),
+        ("memoryManagerPolicy: Static, reservedMemory: [{numaNode: 0, limits: {memory: 1Gi}}]", ""),
+    ],
+)
+def test_the_fields_of_a_kubelet_inside_other_objects(config: tuple[str, str, str], fields: str, words: str) -> None:
+    version, kind, spec = config
+    found = _findings(_object(version, kind, spec % fields))
+
+    assert any(words in each for each in found) if words else not found
+
+
+@pytest.mark.parametrize(
+    ("label", "count"),
+    [
+        ("node-role.kubernetes.io/gpu=true", 1),
+        ("lab=a,node-restriction.kubernetes.io/gpu=true", 1),
+        ("node.kubernetes.io/gpu=true", 0),
+        ("lab=node-role", 0),
+    ],
+)
+def test_a_kubelet_refuses_labels_of_roles(label: str, count: int) -> None:
+    config = _object("node.eks.aws/v1alpha1", "NodeConfig", f"kubelet: {{flags: ['--node-labels={label}']}}")
+
+    assert len(_findings(config)) == count
+
+
+_RULE = "rules: [{matchFeatures: [{feature: pci.device, matchExpressions: {vendor: {op: In, value: ['%s']}}}]}]"
+_PLUGIN = 'rdmaSharedDevicePlugin: {config: \'{"configList": [{"selectors": {"vendors": ["%s"]}}]}\'}'
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "spec"),
+    [
+        ("nfd.k8s-sigs.io/v1alpha1", "NodeFeatureRule", _RULE),
+        ("sriovnetwork.openshift.io/v1", "SriovNetworkNodePolicy", "nicSelector: {vendor: '%s'}"),
+        (
+            "mellanox.com/v1alpha1",
+            "NicClusterPolicy",
+            _PLUGIN.replace("'", "''").replace("''{", "'{").replace("}''", "}'"),
+        ),
+    ],
+)
+@pytest.mark.parametrize(("number", "count"), [("10DE", 1), ("0x15b3", 1), ("10de", 0), ("1002", 0)])
+def test_numbers_of_pci_are_small_letters(version: str, kind: str, spec: str, number: str, count: int) -> None:
+    found = _findings(_object(version, kind, spec % number))
+
+    assert sum("small letters without 0x" in each for each in found) == count
+
+
+_DEVICE_PLUGIN = "nvcr.io/nvidia/k8s-device-plugin:v0.17.1"
+_STATIC = _kubelet("cpuManagerPolicy: static, reservedSystemCPUs: 0-1")
+
+
+@pytest.mark.parametrize(
+    ("agent", "kubelet", "count"),
+    [
+        (_agent(_DEVICE_PLUGIN), _STATIC, 1),
+        (_agent(f"{_DEVICE_PLUGIN}, env: [{{name: PASS_DEVICE_SPECS, value: 'true'}}]"), _STATIC, 0),
+        (_agent(f"{_DEVICE_PLUGIN}, args: [--device-list-strategy=cdi-cri]"), _STATIC, 0),
+        (_agent(_DEVICE_PLUGIN), _kubelet("cpuManagerPolicy: none"), 0),
+        (_agent("lab/other:1"), _STATIC, 0),
+    ],
+)
+def test_static_cores_take_devices_that_the_plugin_does_not_pass(agent: str, kubelet: str, count: int) -> None:
+    assert sum("PASS_DEVICE_SPECS" in each for each in _findings(agent, kubelet)) == count
+
+
+def _namespace(name: str, labels: str) -> str:
+    return f"{{apiVersion: v1, kind: Namespace, metadata: {{name: {name}, labels: {{{labels}}}}}}}"
+
+
+_LEVEL = "pod-security.kubernetes.io/enforce: %s"
+
+
+@pytest.mark.parametrize(
+    ("operand", "namespace", "count"),
+    [
+        (_policy(""), _namespace("gpu-operator", _LEVEL % "restricted"), 1),
+        (_policy(""), _namespace("gpu-operator", _LEVEL % "privileged"), 0),
+        (_policy(""), _namespace("ml", _LEVEL % "restricted"), 0),
+        (
+            _object("mellanox.com/v1alpha1", "NicClusterPolicy", ""),
+            _namespace("network-operator", _LEVEL % "baseline"),
+            1,
+        ),
+        (
+            _object("amd.com/v1alpha1", "DeviceConfig", "", "name: x, namespace: h"),
+            _namespace("h", _LEVEL % "baseline"),
+            1,
+        ),
+        (
+            _object("amd.com/v1alpha1", "DeviceConfig", "", "name: x, namespace: h"),
+            _namespace("i", _LEVEL % "baseline"),
+            0,
+        ),
+    ],
+)
+def test_the_agents_of_operators_are_privileged(operand: str, namespace: str, count: int) -> None:
+    assert sum("privileged agents" in each for each in _findings(operand, namespace)) == count
+
+
+_ADMIN = _object(
+    "resource.k8s.io/v1",
+    "ResourceClaim",
+    "devices: {requests: [{name: g, exactly: {deviceClassName: c, adminAccess: true}}]}",
+    "name: x, namespace: a",
+)
+_MAY = "resource.kubernetes.io/admin-access: 'true'"
+
+
+@pytest.mark.parametrize(
+    ("claim", "namespace", "count"),
+    [
+        (_ADMIN, _namespace("a", ""), 1),
+        (_ADMIN, _namespace("a", _MAY), 0),
+        (_ADMIN, _namespace("b", ""), 0),
+        (_ADMIN.replace("true", "false"), _namespace("a", ""), 0),
+    ],
+)
+def test_admin_access_needs_a_label_of_the_namespace(claim: str, namespace: str, count: int) -> None:
+    assert sum("admin access" in each for each in _findings(claim, namespace)) == count
+
+
+_TEMPLATE = (
+    "{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: t, namespace: a}, spec: "
+    "{spec: {devices: {requests: [{name: g, exactly: {deviceClassName: %s}}]}}}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("spec", "device_class", "count"),
+    [(_TAKES, "gpu.nvidia.com", 1), (_TAKES, "dranet", 0), ("", "gpu.nvidia.com", 0)],
+)
+def test_gpus_asked_for_twice(spec: str, device_class: str, count: int) -> None:
+    found = _findings(_pod(spec=spec), _TEMPLATE % device_class)
+
+    assert sum("GPUs twice" in each for each in found) == count
