@@ -359,3 +359,58 @@ def test_an_image_without_its_cuda_in_the_tag_needs_a_driver_too(
     found = _findings(_pod(image), _node(_DRIVER % (board, driver)))
 
     assert sum("runs an image with CUDA" in each for each in found) == count
+
+
+@pytest.mark.parametrize(
+    ("alias", "disks", "count"),
+    [
+        ("al2023@latest", "{deviceName: /dev/sda1}", 1),
+        ("al2@latest", "{deviceName: /dev/sda}", 1),
+        ("al2023@latest", "{deviceName: /dev/sda1}, {deviceName: /dev/xvda}", 0),
+        ("al2023@latest", "{deviceName: /dev/xvda}", 0),
+        ("bottlerocket@latest", "{deviceName: /dev/sda1}", 0),
+    ],
+)
+def test_the_system_disk_of_amazon_linux(alias: str, disks: str, count: int) -> None:
+    node_class = _object(
+        "karpenter.k8s.aws/v1",
+        "EC2NodeClass",
+        f"amiSelectorTerms: [{{alias: {alias}}}], blockDeviceMappings: [{disks}]",
+    )
+
+    assert sum("on /dev/xvda" in each for each in _findings(node_class)) == count
+
+
+@pytest.mark.parametrize(
+    ("consumed", "others", "count"),
+    [("b", ["a"], 1), ("a", ["a"], 0), ("b", ["a", "b"], 0), ("b", ["a", "c"], 1), ("b", [], 0)],
+)
+def test_a_pod_consumes_a_request_of_these_files(consumed: str, others: list[str], count: int) -> None:
+    pod = _pod().replace(
+        "namespace: a", f"namespace: a, annotations: {{autoscaling.x-k8s.io/consume-provisioning-request: {consumed}}}"
+    )
+    requests = [
+        _object("autoscaling.x-k8s.io/v1", "ProvisioningRequest", "", f"name: {each}, namespace: a") for each in others
+    ]
+
+    assert sum("consumes the ProvisioningRequest" in each for each in _findings(pod, *requests)) == count
+
+
+@pytest.mark.parametrize(
+    ("name", "others", "count"),
+    [
+        ("b", {"a": "sharing: {}"}, 1),
+        ("a", {"a": "sharing: {}"}, 0),
+        ("b", {"a": "sharing: {}", "c": ""}, 1),
+        ("b", {"a": "sharing: {}", "b": ""}, 0),
+        ("b", {"a": "x"}, 0),
+    ],
+)
+def test_a_policy_reads_the_configuration_of_the_plugin(name: str, others: dict[str, str], count: int) -> None:
+    policy = _object("nvidia.com/v1", "ClusterPolicy", f"devicePlugin: {{config: {{name: {name}}}}}")
+    maps = [
+        f"{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {each}, namespace: g}}, data: {{any: '{text}'}}}}"
+        for each, text in others.items()
+    ]
+
+    assert sum("reads the configuration" in each for each in _findings(policy, *maps)) == count
