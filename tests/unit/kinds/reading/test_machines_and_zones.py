@@ -414,3 +414,39 @@ def test_a_policy_reads_the_configuration_of_the_plugin(name: str, others: dict[
     ]
 
     assert sum("reads the configuration" in each for each in _findings(policy, *maps)) == count
+
+
+_CLAIM = "volumes: [{name: d, persistentVolumeClaim: {claimName: d}}], "
+_GOOGLE = "nodeSelector: {cloud.google.com/gke-accelerator: %s}, " + _CLAIM
+
+
+def _data(class_: str, more: str = "") -> str:
+    spec = f"storageClassName: {class_}{more}"
+    return _object("v1", "PersistentVolumeClaim", spec, "name: d, namespace: a")
+
+
+def _disks(type_: str, provisioner: str = "pd.csi.storage.gke.io") -> str:
+    return (
+        f"{{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {{name: c}}, provisioner: {provisioner}, "
+        f"parameters: {{type: {type_}}}}}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("board", "others", "count"),
+    [
+        ("nvidia-b200", [_data("premium-rwo")], 1),
+        ("nvidia-b200", [_data("premium-rwo", ", volumeName: v")], 0),
+        ("nvidia-b200", [_data("lab")], 0),
+        ("nvidia-h100-80gb", [_data("premium-rwo")], 0),
+        ("nvidia-h200-141gb", [_data("c"), _disks("pd-ssd")], 1),
+        ("nvidia-h200-141gb", [_data("c"), _disks("hyperdisk-ml")], 0),
+        ("nvidia-h200-141gb", [_data("c"), _disks("pd-ssd", "lab")], 0),
+        ("nvidia-h200-141gb", [_disks("pd-ssd")], 0),
+        ("nvidia-l4", [_data("c"), _disks("pd-ssd")], 0),
+    ],
+)
+def test_machines_that_attach_hyperdisk_alone(board: str, others: list[str], count: int) -> None:
+    found = _findings(_pod(spec=_GOOGLE % board), *others)
+
+    assert sum("Hyperdisk alone" in each for each in found) == count
