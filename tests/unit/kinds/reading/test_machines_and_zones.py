@@ -450,3 +450,34 @@ def test_machines_that_attach_hyperdisk_alone(board: str, others: list[str], cou
     found = _findings(_pod(spec=_GOOGLE % board), *others)
 
     assert sum("Hyperdisk alone" in each for each in found) == count
+
+
+@pytest.mark.parametrize(
+    ("provisioner", "parameters", "count"),
+    [
+        ("ebs.csi.aws.com", "type: gp4", 1),
+        ("ebs.csi.aws.com", "type: gp3", 0),
+        ("pd.csi.storage.gke.io", "type: hyperdisk_balanced", 1),
+        ("pd.csi.storage.gke.io", "type: hyperdisk-ml", 0),
+        ("disk.csi.azure.com", "skuName: PremiumV2_LRS, cachingMode: ReadOnly", 1),
+        ("disk.csi.azure.com", "skuName: PremiumV2_LRS, cachingMode: None", 0),
+        ("disk.csi.azure.com", "skuName: Premium_LRS, cachingMode: ReadOnly", 0),
+        ("fsx.csi.aws.com", "deploymentType: PERSISTENT_2, perUnitStorageThroughput: '200'", 1),
+        ("fsx.csi.aws.com", "deploymentType: PERSISTENT_2, perUnitStorageThroughput: '250'", 0),
+        ("fsx.csi.aws.com", "deploymentType: PERSISTENT_1, perUnitStorageThroughput: '200'", 0),
+        ("lab", "type: gp4", 0),
+    ],
+)
+def test_the_types_of_disks_that_drivers_make(provisioner: str, parameters: str, count: int) -> None:
+    made = _disks("x", provisioner).replace("type: x", parameters)
+
+    assert len(_findings(made)) == count
+
+
+@pytest.mark.parametrize(("strategy", "words"), [("none", "no slices"), ("single", "all slices are"), ("mixed", "")])
+def test_slices_by_the_strategy_of_the_operator(strategy: str, words: str) -> None:
+    pod = _pod().replace("nvidia.com/gpu", "nvidia.com/mig-1g.10gb")
+    found = _findings(pod, _object("nvidia.com/v1", "ClusterPolicy", f"mig: {{strategy: {strategy}}}"))
+
+    assert len(found) == bool(words)
+    assert all(words in each for each in found)
