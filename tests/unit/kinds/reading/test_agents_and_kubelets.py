@@ -346,7 +346,7 @@ def test_a_policy_runs_what_its_nodes_need(policy: str, labels: str, words: str)
     assert all(words in each for each in found)
 
 
-_INTERFACES = "name: p, namespace: a, annotations: {networking.gke.io/interfaces: '%s'}"
+_INTERFACES = 'name: p, namespace: a, annotations: {networking.gke.io/interfaces: "%s"}'
 _DAEMON = "us-docker.pkg.dev/gce-ai-infra/gpudirect-%s/tcpgpudmarxd-dev:v1.0.11"
 
 
@@ -355,7 +355,7 @@ _DAEMON = "us-docker.pkg.dev/gce-ai-infra/gpudirect-%s/tcpgpudmarxd-dev:v1.0.11"
     [("tcpxo", 8, 8, 0), ("tcpxo", 2, 8, 1), ("tcpxo", 2, 4, 0), ("tcpx", 4, 8, 0), ("tcpx", 3, 8, 1)],
 )
 def test_all_networks_of_gpus_are_attached(daemon: str, networks: int, gpus: int, count: int) -> None:
-    names = " ".join(f"eth{each}" for each in range(networks + 1))
+    names = r"\n".join(f"eth{each}" for each in range(networks + 1))
     pod = _pod(_DAEMON % daemon, gpus=gpus).replace("name: p, namespace: a", _INTERFACES % names)
 
     assert sum("with fewer networks" in each for each in _findings(pod)) == count

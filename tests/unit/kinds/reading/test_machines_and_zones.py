@@ -359,3 +359,125 @@ def test_an_image_without_its_cuda_in_the_tag_needs_a_driver_too(
     found = _findings(_pod(image), _node(_DRIVER % (board, driver)))
 
     assert sum("runs an image with CUDA" in each for each in found) == count
+
+
+@pytest.mark.parametrize(
+    ("alias", "disks", "count"),
+    [
+        ("al2023@latest", "{deviceName: /dev/sda1}", 1),
+        ("al2@latest", "{deviceName: /dev/sda}", 1),
+        ("al2023@latest", "{deviceName: /dev/sda1}, {deviceName: /dev/xvda}", 0),
+        ("al2023@latest", "{deviceName: /dev/xvda}", 0),
+        ("bottlerocket@latest", "{deviceName: /dev/sda1}", 0),
+    ],
+)
+def test_the_system_disk_of_amazon_linux(alias: str, disks: str, count: int) -> None:
+    node_class = _object(
+        "karpenter.k8s.aws/v1",
+        "EC2NodeClass",
+        f"amiSelectorTerms: [{{alias: {alias}}}], blockDeviceMappings: [{disks}]",
+    )
+
+    assert sum("on /dev/xvda" in each for each in _findings(node_class)) == count
+
+
+@pytest.mark.parametrize(
+    ("consumed", "others", "count"),
+    [("b", ["a"], 1), ("a", ["a"], 0), ("b", ["a", "b"], 0), ("b", ["a", "c"], 1), ("b", [], 0)],
+)
+def test_a_pod_consumes_a_request_of_these_files(consumed: str, others: list[str], count: int) -> None:
+    pod = _pod().replace(
+        "namespace: a", f"namespace: a, annotations: {{autoscaling.x-k8s.io/consume-provisioning-request: {consumed}}}"
+    )
+    requests = [
+        _object("autoscaling.x-k8s.io/v1", "ProvisioningRequest", "", f"name: {each}, namespace: a") for each in others
+    ]
+
+    assert sum("consumes the ProvisioningRequest" in each for each in _findings(pod, *requests)) == count
+
+
+@pytest.mark.parametrize(
+    ("name", "others", "count"),
+    [
+        ("b", {"a": "sharing: {}"}, 1),
+        ("a", {"a": "sharing: {}"}, 0),
+        ("b", {"a": "sharing: {}", "c": ""}, 1),
+        ("b", {"a": "sharing: {}", "b": ""}, 0),
+        ("b", {"a": "x"}, 0),
+    ],
+)
+def test_a_policy_reads_the_configuration_of_the_plugin(name: str, others: dict[str, str], count: int) -> None:
+    policy = _object("nvidia.com/v1", "ClusterPolicy", f"devicePlugin: {{config: {{name: {name}}}}}")
+    maps = [
+        f"{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {each}, namespace: g}}, data: {{any: '{text}'}}}}"
+        for each, text in others.items()
+    ]
+
+    assert sum("reads the configuration" in each for each in _findings(policy, *maps)) == count
+
+
+_CLAIM = "volumes: [{name: d, persistentVolumeClaim: {claimName: d}}], "
+_GOOGLE = "nodeSelector: {cloud.google.com/gke-accelerator: %s}, " + _CLAIM
+
+
+def _data(class_: str, more: str = "") -> str:
+    spec = f"storageClassName: {class_}{more}"
+    return _object("v1", "PersistentVolumeClaim", spec, "name: d, namespace: a")
+
+
+def _disks(type_: str, provisioner: str = "pd.csi.storage.gke.io") -> str:
+    return (
+        f"{{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {{name: c}}, provisioner: {provisioner}, "
+        f"parameters: {{type: {type_}}}}}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("board", "others", "count"),
+    [
+        ("nvidia-b200", [_data("premium-rwo")], 1),
+        ("nvidia-b200", [_data("premium-rwo", ", volumeName: v")], 0),
+        ("nvidia-b200", [_data("lab")], 0),
+        ("nvidia-h100-80gb", [_data("premium-rwo")], 0),
+        ("nvidia-h200-141gb", [_data("c"), _disks("pd-ssd")], 1),
+        ("nvidia-h200-141gb", [_data("c"), _disks("hyperdisk-ml")], 0),
+        ("nvidia-h200-141gb", [_data("c"), _disks("pd-ssd", "lab")], 0),
+        ("nvidia-h200-141gb", [_disks("pd-ssd")], 0),
+        ("nvidia-l4", [_data("c"), _disks("pd-ssd")], 0),
+    ],
+)
+def test_machines_that_attach_hyperdisk_alone(board: str, others: list[str], count: int) -> None:
+    found = _findings(_pod(spec=_GOOGLE % board), *others)
+
+    assert sum("Hyperdisk alone" in each for each in found) == count
+
+
+@pytest.mark.parametrize(
+    ("provisioner", "parameters", "count"),
+    [
+        ("ebs.csi.aws.com", "type: gp4", 1),
+        ("ebs.csi.aws.com", "type: gp3", 0),
+        ("pd.csi.storage.gke.io", "type: hyperdisk_balanced", 1),
+        ("pd.csi.storage.gke.io", "type: hyperdisk-ml", 0),
+        ("disk.csi.azure.com", "skuName: PremiumV2_LRS, cachingMode: ReadOnly", 1),
+        ("disk.csi.azure.com", "skuName: PremiumV2_LRS, cachingMode: None", 0),
+        ("disk.csi.azure.com", "skuName: Premium_LRS, cachingMode: ReadOnly", 0),
+        ("fsx.csi.aws.com", "deploymentType: PERSISTENT_2, perUnitStorageThroughput: '200'", 1),
+        ("fsx.csi.aws.com", "deploymentType: PERSISTENT_2, perUnitStorageThroughput: '250'", 0),
+        ("fsx.csi.aws.com", "deploymentType: PERSISTENT_1, perUnitStorageThroughput: '200'", 0),
+        ("lab", "type: gp4", 0),
+    ],
+)
+def test_the_types_of_disks_that_drivers_make(provisioner: str, parameters: str, count: int) -> None:
+    made = _disks("x", provisioner).replace("type: x", parameters)
+
+    assert len(_findings(made)) == count
+
+
+@pytest.mark.parametrize(("strategy", "words"), [("none", "no slices"), ("single", "all slices are"), ("mixed", "")])
+def test_slices_by_the_strategy_of_the_operator(strategy: str, words: str) -> None:
+    pod = _pod().replace("nvidia.com/gpu", "nvidia.com/mig-1g.10gb")
+    found = _findings(pod, _object("nvidia.com/v1", "ClusterPolicy", f"mig: {{strategy: {strategy}}}"))
+
+    assert len(found) == bool(words)
+    assert all(words in each for each in found)
