@@ -6,7 +6,7 @@ internal/controller/nodeset/nodeset_sync.go for their number.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from usher.kinds.reading import disks_and_machines, environment, known_keys, val
 from usher.kinds.reading.counts import Growth
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
 from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
-from usher.kinds.reading.value_forms import pod_specs
+from usher.kinds.reading.value_forms import pod_specs, values_at
 from usher.kinds.reading.values import Reading, Reference
 
 Object = Mapping[str, paths.Json]
@@ -333,7 +333,14 @@ _LEVELS: Final = 20
 _QUEUE_LABELS: Final = ("yunikorn.apache.org/queue", "queue")
 
 
-def above_queue(value: paths.Object, objects: values.Objects) -> Iterator[model.UnreadKey]:
+def of_gangs(value: paths.Object, objects: values.Objects) -> Iterator[model.UnreadKey]:
+    """Gangs that never start: above their queue of YuniKorn, or with a PodGroup that waits for more than there is."""
+    yield from _above_queue(value, objects)
+    if value.get("kind") == "PodGroup":
+        yield from _beyond_their_pods(value, objects)
+
+
+def _above_queue(value: paths.Object, objects: values.Objects) -> Iterator[model.UnreadKey]:
     """Pods, or the gangs of their task groups, that need more devices than their queue of YuniKorn ever has.
 
     Sources: addApplication in pkg/scheduler/partition.go and AddAllocationAsk in pkg/scheduler/objects of
@@ -384,6 +391,61 @@ def _below(
         known = {key: quantities.Quantity(amount) for key, amount in amounts.items() if amount is not None}
         lower = {key: min(amount, known.get(key, amount)) for key, amount in {**known, **most}.items()}
         yield f"{name}.{paths.text(each.get('name'))}".removeprefix("."), lower, each
+
+
+_KAI_GROUP: Final = "pod-group-name"
+_BY_HAND_GROUPS: Final = {
+    "scheduling.run.ai": ("minMember", "annotation pod-group-name"),
+    "scheduling.k8s.io": ("schedulingPolicy.gang.minCount", "field schedulingGroup.podGroupName"),
+}
+"""The minimum of a PodGroup that pods made by hand may name, and where they name it."""
+
+
+def _beyond_their_pods(value: paths.Object, objects: values.Objects) -> Iterator[model.UnreadKey]:
+    """PodGroups that wait for more than there is: for pods, or, of the coscheduling plugin, for room.
+
+    Sources: isOrphanPodWithPodGroup in pkg/podgrouper of KAI-Scheduler; KEP-4671 of Kubernetes; PreFilter and
+    CheckClusterResource in pkg/coscheduling/core/core.go of kubernetes-sigs/scheduler-plugins.
+    """
+    spec, group = known_keys.part_at(value, "/spec"), paths.text(value.get("apiVersion")).partition("/")[0]
+    name = paths.text(paths.metadata(value).get("name"))
+    if group in _BY_HAND_GROUPS:
+        place, by = _BY_HAND_GROUPS[group]
+        namespace, minimum = paths.text(paths.metadata(value).get("namespace")), values_at(spec, place)[:1]
+        pods = objects.once("pods made by hand by PodGroup", lambda: Counter(_named_groups(objects)))
+        number = pods[(group, namespace, name, True)]
+        is_known = number > 0 and not pods[(group, namespace, name, False)] and "subGroups" not in spec
+        if is_known and minimum and isinstance(minimum[0], int) and number < minimum[0]:
+            text = f"waits for {minimum[0]} pods, and {number} of these files name it, so they all wait for others"
+            remedy = f"set it to {number}, or add the other pods with the {by}"
+            yield environment.misread(f"/spec/{place.replace('.', '/')}", text, remedy, "controller")
+    elif group == "scheduling.x-k8s.io":
+        nodes = [known_keys.part_at(each, "/status/allocatable") for each in objects.known("", "Node").values()]
+        for resource, written in paths.mapping(spec.get("minResources")).items():
+            amounts = [disks_and_machines.amount_in([each.get(resource, 0)]) for each in nodes]
+            wanted, have = disks_and_machines.amount_in([written]), sum(each for each in amounts if each is not None)
+            if nodes and None not in amounts and wanted is not None and wanted > have:
+                room = quantities.named(resource[:60], quantities.Quantity(have), up=False)
+                text = (
+                    f"wants {written} {resource[:60]} in minResources for all its pods, and the known nodes have "
+                    f"{room}, so the coscheduling plugin refuses each pod before it looks for nodes, unless nodes are "
+                    "added"
+                )
+                remedy = "write the sum that the pods of the group ask for, or leave minResources out"
+                yield environment.misread(paths.join("/spec/minResources", resource), text, remedy, "controller")
+
+
+def _named_groups(objects: values.Objects) -> Iterator[tuple[str, str, str, bool]]:
+    """The PodGroups that pods name: group, namespace, name, and whether it is a pod made by hand."""
+    for namespace, value in objects.all():
+        is_pod = value.get("kind") == "Pod"
+        name = known_keys.part_at(value, "/metadata/annotations").get(_KAI_GROUP)
+        if is_pod and isinstance(name, str):
+            yield "scheduling.run.ai", namespace, name, True
+        for spec, _, _ in pod_specs(value):
+            name = paths.mapping(spec.get("schedulingGroup")).get("podGroupName")
+            if isinstance(name, str):
+                yield "scheduling.k8s.io", namespace, name, is_pod
 
 
 _MANY = 10**9

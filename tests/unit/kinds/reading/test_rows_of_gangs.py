@@ -189,6 +189,16 @@ def _version(accelerator: str) -> str:
     return _object("pipelines.kubeflow.org/v2beta1", "PipelineVersion", spec)
 
 
+def _compiled(mounts: str) -> str:
+    resources = "resources: {accelerator: {type: nvidia.com/gpu, resourceCount: '4'}}"
+    executors = f"e: {{container: {{image: 'a:1', command: [torchrun, t.py], {resources}}}}}"
+    settings = (
+        f"platforms: {{kubernetes: {{deploymentSpec: {{executors: {{e: {{imagePullPolicy: Always{mounts}}}}}}}}}}}"
+    )
+    spec = f"pipelineSpec: {{deploymentSpec: {{executors: {{{executors}}}}}}}, platformSpec: {{{settings}}}"
+    return _object("pipelines.kubeflow.org/v2beta1", "PipelineVersion", spec)
+
+
 def _retried(strategy: str, selector: str = "cloud.google.com/gke-spot: 'true'") -> str:
     template = f"name: t, container: {{image: 'a:1'}}, retryStrategy: {{{strategy}}}, nodeSelector: {{{selector}}}"
     return _object("argoproj.io/v1alpha1", "Workflow", f"entrypoint: t, templates: [{{{template}}}]")
@@ -255,6 +265,12 @@ def _jobs_together(key: str) -> str:
     ("wrong", "right"),
     [
         (_torch("lo", 3), _torch("eth0", 3)),
+        (_spark("spark.kubernetes.executor.memoryOverhead: 8g"), _spark("spark.executor.memoryOverhead: 8g")),
+        (
+            _spark("spark.rapids.memory.pinnedPool.size: 8g"),
+            _spark("spark.rapids.memory.pinnedPool.size: 8g, spark.executor.memoryOverhead: 12g"),
+        ),
+        (_compiled(""), _compiled(", emptyDirMounts: [{mountPath: /dev/shm, medium: Memory}]")),
         (_preempting(""), _preempting(", enablePreemptable: false")),
         (_preempting(""), _preempting("", "allocate, backfill")),
         (_kueue("usageSamplingInterval: 5m"), _kueue("usageHalfLifeTime: 168h")),
@@ -457,6 +473,42 @@ _OWN_QUEUE = """{apiVersion: kueue.x-k8s.io/v1beta1, kind: LocalQueue, metadata:
 """
 
 
+def _native_group(minimum: int) -> str:
+    return _object("scheduling.k8s.io/v1beta1", "PodGroup", f"schedulingPolicy: {{gang: {{minCount: {minimum}}}}}")
+
+
+def _member(name: str) -> str:
+    spec = "schedulingGroup: {podGroupName: x}, containers: [{name: c, image: 'a:1'}]"
+    return _object("v1", "Pod", spec).replace("name: x, namespace", f"name: {name}, namespace")
+
+
+_MEMBERS = f"{_member('a')}\n---\n{_member('b')}"
+_TEMPLATE_OF_GROUP = _object(
+    "batch/v1",
+    "Job",
+    "template: {spec: {schedulingGroup: {podGroupName: x}, containers: [{name: c, image: 'a:1'}]}}",
+)
+
+
+def _claims(device: str) -> str:
+    request = f"{{name: g, exactly: {{deviceClassName: {device}}}}}"
+    return _object("resource.k8s.io/v1", "ResourceClaimTemplate", f"spec: {{devices: {{requests: [{request}]}}}}")
+
+
+_MAPPED = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: kueue-manager-config, namespace: kueue-system}
+data:
+  controller_manager_config.yaml: |
+    apiVersion: config.kueue.x-k8s.io/v1beta1
+    kind: Configuration
+    resources:
+      deviceClassMappings:
+      - {name: whole-gpus, deviceClassNames: [gpu.nvidia.com]}
+"""
+
+
 def _quota(hard: str) -> str:
     return _object("v1", "ResourceQuota", f"hard: {{{hard}}}")
 
@@ -500,6 +552,9 @@ def _quota(hard: str) -> str:
             f"{_SCALING}\n---\n{_OWN_QUEUE}{_check('multikueue')}",
             f"{_SCALING}\n---\n{_OWN_QUEUE}{_check('provisioning-request')}",
         ),
+        (f"{_native_group(4)}\n---\n{_MEMBERS}", f"{_native_group(2)}\n---\n{_MEMBERS}"),
+        (f"{_native_group(4)}\n---\n{_MEMBERS}", f"{_native_group(4)}\n---\n{_MEMBERS}\n---\n{_TEMPLATE_OF_GROUP}"),
+        (f"{_claims('mig.nvidia.com')}\n---{_MAPPED}", f"{_claims('gpu.nvidia.com')}\n---{_MAPPED}"),
         (f"{_slurm('amd.com/gpu')}\n---\n{_GRES}", f"{_slurm('nvidia.com/gpu')}\n---\n{_GRES}"),
         (
             f"{_slurm('nvidia.com/gpu')}\n---\n{_GRES.replace('nvml', 'rsmi')}",

@@ -1,6 +1,6 @@
 """Disks in the right zone, claims, machines, room of a gang: needs of pods that nodes or other pods do not meet."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -38,8 +38,6 @@ def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[st
         yield from _channels_of_domains(value, objects)
     if value.get("kind") == "PersistentVolumeClaim":
         yield from _never_bound(value, objects)
-    if value.get("kind") == "PodGroup":
-        yield from _groups_beyond_their_pods(value, objects)
     yield from _of_pods_alone(value, objects)
     if devices:
         yield from _volumes_in_other_zones(value, devices, objects)
@@ -553,44 +551,3 @@ def requests_of(spec: Mapping[str, Any]) -> Mapping[str, quantities.Quantity]:
             except errors.QuantityError:
                 continue
     return found
-
-
-_KAI_GROUP: Final = "pod-group-name"
-
-
-def _groups_beyond_their_pods(value: paths.Object, objects: Objects) -> Found:
-    """PodGroups that wait for more than there is: those of KAI-Scheduler for pods, of the coscheduling plugin for room.
-
-    Sources: isOrphanPodWithPodGroup in pkg/podgrouper of KAI-Scheduler; PreFilter and CheckClusterResource in
-    pkg/coscheduling/core/core.go of kubernetes-sigs/scheduler-plugins.
-    """
-    spec, group = known_keys.part_at(value, "/spec"), paths.text(value.get("apiVersion")).partition("/")[0]
-    if group == "scheduling.run.ai":
-        namespace, minimum = paths.text(paths.metadata(value).get("namespace")), spec.get("minMember")
-        pods = objects.once("pods by PodGroup of KAI-Scheduler", lambda: Counter(_named_groups(objects)))
-        number = pods[(namespace, _name(value))]
-        if isinstance(minimum, int) and 0 < number < minimum and "subGroups" not in spec:
-            text = f"waits for {minimum} pods, and {number} of these files name it, so they all wait for others"
-            remedy = f"set minMember to {number}, or add the other pods with the annotation {_KAI_GROUP}"
-            yield misread("/spec/minMember", text, remedy, "controller")
-    elif group == "scheduling.x-k8s.io":
-        nodes = [known_keys.part_at(each, "/status/allocatable") for each in objects.known("", "Node").values()]
-        for name, written in paths.mapping(spec.get("minResources")).items():
-            amounts = [amount_in([each.get(name, 0)]) for each in nodes]
-            wanted, have = amount_in([written]), sum(each for each in amounts if each is not None)
-            if nodes and None not in amounts and wanted is not None and wanted > have:
-                room = quantities.named(name[:60], quantities.Quantity(have), up=False)
-                text = (
-                    f"wants {written} {name[:60]} in minResources for all its pods, and the known nodes have {room}, "
-                    "so the coscheduling plugin refuses each pod before it looks for nodes, unless nodes are added"
-                )
-                remedy = "write the sum that the pods of the group ask for, or leave minResources out"
-                yield misread(paths.join("/spec/minResources", name), text, remedy, "controller")
-
-
-def _named_groups(objects: Objects) -> Iterator[tuple[str, str]]:
-    """The PodGroups that pods made by hand name for KAI-Scheduler, each with its namespace."""
-    for namespace, value in objects.all():
-        name = known_keys.part_at(value, "/metadata/annotations").get(_KAI_GROUP)
-        if value.get("kind") == "Pod" and isinstance(name, str):
-            yield namespace, name
