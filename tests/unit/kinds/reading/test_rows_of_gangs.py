@@ -199,6 +199,28 @@ def _compiled(mounts: str) -> str:
     return _object("pipelines.kubeflow.org/v2beta1", "PipelineVersion", spec)
 
 
+def _transformed(prefix: str) -> str:
+    text = (
+        "apiVersion: config.kueue.x-k8s.io/v1beta1\nkind: Configuration\nresources:\n"
+        f"  excludeResourcePrefixes: [{prefix}]\n"
+        "  transformations: [{input: nvidia.com/mig-1g.10gb, strategy: Replace, outputs: {a.example/memory: 10}}]\n"
+    )
+    data = {"controller_manager_config.yaml": text}
+    return yaml.safe_dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": data})
+
+
+def _long_run(timeout: str) -> str:
+    step = "{name: s, image: 'a:1', computeResources: {limits: {nvidia.com/gpu: 1}}}"
+    task = f"{{name: fit{timeout}, taskSpec: {{steps: [{step}]}}}}"
+    return _object("tekton.dev/v1", "PipelineRun", f"timeouts: {{pipeline: 12h}}, pipelineSpec: {{tasks: [{task}]}}")
+
+
+def _ranks(task: str, address: str = "x-master-0.x") -> str:
+    container = f"{{name: c, image: 'a:1', env: [{{name: MASTER_ADDR, value: {address}}}]}}"
+    tasks = f"[{{name: master, template: {{spec: {{containers: [{container}]}}}}}}, {{name: {task}}}]"
+    return _object("batch.volcano.sh/v1alpha1", "Job", f"plugins: {{pytorch: [], svc: []}}, tasks: {tasks}")
+
+
 def _retried(strategy: str, selector: str = "cloud.google.com/gke-spot: 'true'") -> str:
     template = f"name: t, container: {{image: 'a:1'}}, retryStrategy: {{{strategy}}}, nodeSelector: {{{selector}}}"
     return _object("argoproj.io/v1alpha1", "Workflow", f"entrypoint: t, templates: [{{{template}}}]")
@@ -271,6 +293,10 @@ def _jobs_together(key: str) -> str:
             _spark("spark.rapids.memory.pinnedPool.size: 8g, spark.executor.memoryOverhead: 12g"),
         ),
         (_compiled(""), _compiled(", emptyDirMounts: [{mountPath: /dev/shm, medium: Memory}]")),
+        (_transformed("nvidia.com/"), _transformed("example.com/")),
+        (_long_run(""), _long_run(", timeout: 12h")),
+        (_ranks("extra"), _ranks("worker")),
+        (_ranks("worker", "x-master-0"), _ranks("worker", "another-master-0")),
         (_preempting(""), _preempting(", enablePreemptable: false")),
         (_preempting(""), _preempting("", "allocate, backfill")),
         (_kueue("usageSamplingInterval: 5m"), _kueue("usageHalfLifeTime: 168h")),
@@ -509,6 +535,33 @@ data:
 """
 
 
+_RUN_OF = _object("tekton.dev/v1", "PipelineRun", "pipelineRef: {name: x}")
+
+
+def _pipeline(timeout: str) -> str:
+    return _object("tekton.dev/v1", "Pipeline", f"tasks: [{{name: fit, timeout: {timeout}}}]")
+
+
+_NO_SIDECAR = "labels: {sidecar.istio.io/inject: 'false'}"
+_PROFILE = "{apiVersion: kubeflow.org/v1, kind: Profile, metadata: {name: ml}, spec: {}}"
+
+
+def _in_profile(metadata: str) -> str:
+    pod = f"template: {{metadata: {{{metadata}}}, spec: {{containers: [{{name: c, image: 'a:1'}}]}}}}"
+    spec = f"runPolicy: {{cleanPodPolicy: Running}}, mpiReplicaSpecs: {{Launcher: {{{pod}}}, Worker: {{{pod}}}}}"
+    return _object("kubeflow.org/v2beta1", "MPIJob", spec)
+
+
+def _rolling(strategy: str) -> str:
+    """Servers in the queue q, whose pods hold all of 4 GPUs."""
+    pod = "spec: {containers: [{name: c, image: 'a:1', resources: {limits: {nvidia.com/gpu: 2}}}]}"
+    spec = f"replicas: 2, strategy: {{{strategy}}}, template: {{{pod}}}"
+    return _object("apps/v1", "Deployment", spec, _IN_QUEUE)
+
+
+_ITS_QUEUE = _LOCAL.replace("name: x, namespace", "name: q, namespace")
+
+
 def _quota(hard: str) -> str:
     return _object("v1", "ResourceQuota", f"hard: {{{hard}}}")
 
@@ -551,6 +604,19 @@ def _quota(hard: str) -> str:
         (
             f"{_SCALING}\n---\n{_OWN_QUEUE}{_check('multikueue')}",
             f"{_SCALING}\n---\n{_OWN_QUEUE}{_check('provisioning-request')}",
+        ),
+        (f"{_RUN_OF}\n---\n{_pipeline('2h30m')}", f"{_RUN_OF}\n---\n{_pipeline('30m')}"),
+        (
+            f"{_in_profile('')}\n---\n{_PROFILE}",
+            f"{_in_profile(_NO_SIDECAR)}\n---\n{_PROFILE}",
+        ),
+        (
+            f"{_rolling('')}\n---\n{_ITS_QUEUE}\n---\n{_cluster_queue(4)}",
+            f"{_rolling('rollingUpdate: {maxUnavailable: 1}')}\n---\n{_ITS_QUEUE}\n---\n{_cluster_queue(4)}",
+        ),
+        (
+            f"{_rolling('')}\n---\n{_ITS_QUEUE}\n---\n{_cluster_queue(4)}",
+            f"{_rolling('')}\n---\n{_ITS_QUEUE}\n---\n{_cluster_queue(6)}",
         ),
         (f"{_native_group(4)}\n---\n{_MEMBERS}", f"{_native_group(2)}\n---\n{_MEMBERS}"),
         (f"{_native_group(4)}\n---\n{_MEMBERS}", f"{_native_group(4)}\n---\n{_MEMBERS}\n---\n{_TEMPLATE_OF_GROUP}"),

@@ -407,6 +407,8 @@ def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, obje
     if key == (_KUEUE, "LocalQueue"):
         yield from _namespace_not_selected(value, namespace, objects)
         yield from _quota_below_queue(value, namespace, objects)
+    elif key == ("apps", "Deployment"):
+        yield from _rollout_above_quota(value, namespace, objects)
     elif key == (_KUEUE, "ResourceFlavor"):
         yield from _flavor_without_nodes(value, objects)
     elif key == (_KUEUE, "Cohort"):
@@ -455,6 +457,35 @@ def _quota_below_queue(value: paths.Object, namespace: str, objects: Objects) ->
                 text += f"{most} in {namespace[:63]}, so Kueue may admit jobs whose pods the API server refuses"
                 remedy = "raise the ResourceQuota to the quota of the queue, or leave the devices out of it"
                 yield misread("/spec/clusterQueue", text, remedy, "controller")
+
+
+def _rollout_above_quota(value: paths.Object, namespace: str, objects: Objects) -> Found:
+    """A Deployment in a queue whose new pod comes first and finds no quota (kubernetes-sigs/kueue#5118)."""
+    spec, labels = known_keys.part_at(value, "/spec"), known_keys.part_at(value, "/metadata/labels")
+    local = _named(objects, _KUEUE, "LocalQueue", str(labels.get(f"{_KUEUE}/queue-name", "")), namespace) or {}
+    name, replicas = "".join(texts_at(local, "spec.clusterQueue")[:1]), spec.get("replicas", 1)
+    queue = objects.known(_KUEUE, "ClusterQueue").get(name, {})
+    update = known_keys.part_at(value, "/spec/strategy/rollingUpdate")
+    kept = known_keys.part_at(value, "/spec/strategy").get("type", "RollingUpdate") == "RollingUpdate" and (
+        update.get("maxUnavailable", "25%" if known_keys.integer(replicas) < _FOUR else 1) in (0, "0", "0%", "25%")
+    )
+    amounts = [each for each in values_at(queue, _QUOTAS) if isinstance(each, dict)]
+    limits = [paths.mapping(each) for each in values_at(spec, "template.spec.containers[].resources.limits")]
+    for device in sorted({key for each in limits for key in each if "/" in key}) if kept else ():
+        has = sum(known_keys.integer(each.get("nominalQuota")) for each in amounts if each.get("name") == device)
+        own = sum(known_keys.integer(each.get(device)) for each in limits)
+        asked = own * known_keys.integer(replicas)
+        if 0 < asked <= has < asked + own and not values_at(queue, "spec.{cohort,cohortName}"):
+            text = (
+                f"starts a new pod before it stops an old one, and its pods hold {asked} of the {has} {device[:60]} of "
+            )
+            text += f"the ClusterQueue {name[:80]}, so the new pod of a rollout stays gated"
+            remedy = "set maxSurge to 0 and maxUnavailable to 1, or raise the quota"
+            yield misread("/spec/strategy" if "strategy" in spec else "/spec", text, remedy, "controller")
+
+
+_FOUR: Final = 4
+"""Replicas with which the default of 25 % lets one be away."""
 
 
 def _flavor_without_nodes(value: paths.Object, objects: Objects) -> Found:
