@@ -6,7 +6,7 @@ internal/controller/nodeset/nodeset_sync.go for their number.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -16,11 +16,11 @@ from pydantic import BeforeValidator
 from usher import memo, model, paths, quantities
 from usher.kinds.kind import Code
 from usher.kinds.reading import counts as reading_counts
-from usher.kinds.reading import environment, known_keys, queues_and_gangs, value_forms, values
+from usher.kinds.reading import environment, known_keys, queues, value_forms, values
 from usher.kinds.reading.counts import Growth
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
 from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
-from usher.kinds.reading.value_forms import pod_specs
+from usher.kinds.reading.value_forms import pod_specs, values_at
 from usher.kinds.reading.values import Reading, Reference
 
 Object = Mapping[str, paths.Json]
@@ -300,7 +300,7 @@ def _above_deserved(value: paths.Object, objects: values.Objects) -> Iterator[mo
     for task in map(paths.mapping, paths.elements(spec.get("tasks"))):
         replicas = task.get("replicas", 0)
         pods += replicas if isinstance(replicas, int) else 0
-        of_pod = queues_and_gangs.requests_of(paths.mapping(paths.mapping(task.get("template")).get("spec")))
+        of_pod = queues.requests_of(paths.mapping(paths.mapping(task.get("template")).get("spec")))
         for name, needed in of_pod.items():
             asked[name] += needed.nanos * (replicas if isinstance(replicas, int) else 0)
     minimum = spec.get("minAvailable", pods)
@@ -333,7 +333,14 @@ _LEVELS: Final = 20
 _QUEUE_LABELS: Final = ("yunikorn.apache.org/queue", "queue")
 
 
-def above_queue(value: paths.Object, objects: values.Objects) -> Iterator[model.UnreadKey]:
+def of_gangs(value: paths.Object, objects: values.Objects) -> Iterator[model.UnreadKey]:
+    """Gangs that never start: above their queue of YuniKorn, or with a PodGroup that waits for more than there is."""
+    yield from _above_queue(value, objects)
+    if value.get("kind") == "PodGroup":
+        yield from _beyond_their_pods(value, objects)
+
+
+def _above_queue(value: paths.Object, objects: values.Objects) -> Iterator[model.UnreadKey]:
     """Pods, or the gangs of their task groups, that need more devices than their queue of YuniKorn ever has.
 
     Sources: addApplication in pkg/scheduler/partition.go and AddAllocationAsk in pkg/scheduler/objects of
@@ -349,8 +356,8 @@ def above_queue(value: paths.Object, objects: values.Objects) -> Iterator[model.
             each[key] for key in _QUEUE_LABELS for each in (labels, annotations) if isinstance(each.get(key), str)
         ]
         name = f"root.{written[0].removeprefix('root.')}" if written else ""
-        gang = queues_and_gangs.needs_of_task_groups(annotations)
-        for device, needed in (gang or queues_and_gangs.requests_of(spec)).items():
+        gang = queues.needs_of_task_groups(annotations)
+        for device, needed in (gang or queues.requests_of(spec)).items():
             most = queues.get(name, {}).get(device)
             if most is not None and needed > most:
                 all_of = "all its task groups together" if gang else "a pod"
@@ -384,6 +391,61 @@ def _below(
         known = {key: quantities.Quantity(amount) for key, amount in amounts.items() if amount is not None}
         lower = {key: min(amount, known.get(key, amount)) for key, amount in {**known, **most}.items()}
         yield f"{name}.{paths.text(each.get('name'))}".removeprefix("."), lower, each
+
+
+_KAI_GROUP: Final = "pod-group-name"
+_BY_HAND_GROUPS: Final = {
+    "scheduling.run.ai": ("minMember", "annotation pod-group-name"),
+    "scheduling.k8s.io": ("schedulingPolicy.gang.minCount", "field schedulingGroup.podGroupName"),
+}
+"""The minimum of a PodGroup that pods made by hand may name, and where they name it."""
+
+
+def _beyond_their_pods(value: paths.Object, objects: values.Objects) -> Iterator[model.UnreadKey]:
+    """PodGroups that wait for more than there is: for pods, or, of the coscheduling plugin, for room.
+
+    Sources: isOrphanPodWithPodGroup in pkg/podgrouper of KAI-Scheduler; KEP-4671 of Kubernetes; PreFilter and
+    CheckClusterResource in pkg/coscheduling/core/core.go of kubernetes-sigs/scheduler-plugins.
+    """
+    spec, group = known_keys.part_at(value, "/spec"), paths.text(value.get("apiVersion")).partition("/")[0]
+    name = paths.text(paths.metadata(value).get("name"))
+    if group in _BY_HAND_GROUPS:
+        place, by = _BY_HAND_GROUPS[group]
+        namespace, minimum = paths.text(paths.metadata(value).get("namespace")), values_at(spec, place)[:1]
+        pods = objects.once("pods made by hand by PodGroup", lambda: Counter(_named_groups(objects)))
+        number = pods[(group, namespace, name, True)]
+        is_known = number > 0 and not pods[(group, namespace, name, False)] and "subGroups" not in spec
+        if is_known and minimum and isinstance(minimum[0], int) and number < minimum[0]:
+            text = f"waits for {minimum[0]} pods, and {number} of these files name it, so they all wait for others"
+            remedy = f"set it to {number}, or add the other pods with the {by}"
+            yield environment.misread(f"/spec/{place.replace('.', '/')}", text, remedy, "controller")
+    elif group == "scheduling.x-k8s.io":
+        nodes = [known_keys.part_at(each, "/status/allocatable") for each in objects.known("", "Node").values()]
+        for resource, written in paths.mapping(spec.get("minResources")).items():
+            amounts = [value_forms.amount_in([each.get(resource, 0)]) for each in nodes]
+            wanted, have = value_forms.amount_in([written]), sum(each for each in amounts if each is not None)
+            if nodes and None not in amounts and wanted is not None and wanted > have:
+                room = quantities.named(resource[:60], quantities.Quantity(have), up=False)
+                text = (
+                    f"wants {written} {resource[:60]} in minResources for all its pods, and the known nodes have "
+                    f"{room}, so the coscheduling plugin refuses each pod before it looks for nodes, unless nodes are "
+                    "added"
+                )
+                remedy = "write the sum that the pods of the group ask for, or leave minResources out"
+                yield environment.misread(paths.join("/spec/minResources", resource), text, remedy, "controller")
+
+
+def _named_groups(objects: values.Objects) -> Iterator[tuple[str, str, str, bool]]:
+    """The PodGroups that pods name: group, namespace, name, and whether it is a pod made by hand."""
+    for namespace, value in objects.all():
+        is_pod = value.get("kind") == "Pod"
+        name = known_keys.part_at(value, "/metadata/annotations").get(_KAI_GROUP)
+        if is_pod and isinstance(name, str):
+            yield "scheduling.run.ai", namespace, name, True
+        for spec, _, _ in pod_specs(value):
+            name = paths.mapping(spec.get("schedulingGroup")).get("podGroupName")
+            if isinstance(name, str):
+                yield "scheduling.k8s.io", namespace, name, is_pod
 
 
 _MANY = 10**9

@@ -124,7 +124,7 @@ def unmet(value: paths.Object, key: Key, objects: reading_values.Objects) -> Ite
     kind = BY_KEY.get(key)
     if kind is not None and kind.unmet is not None:
         yield from kind.unmet(value, objects)
-    yield from job_groups.above_queue(value, objects)
+    yield from job_groups.of_gangs(value, objects)
 
 
 def scaled(group: str, plural: str) -> Kind | None:

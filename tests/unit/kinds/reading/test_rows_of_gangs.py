@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from usher.kinds import registry
-from usher.kinds.reading import chosen_boards, controller_rules, queues_and_gangs, value_forms
+from usher.kinds.reading import chosen_boards, controller_rules, queues, value_forms
 from usher.kinds.reading.values import Objects
 
 
@@ -17,7 +17,7 @@ def _texts(text: str) -> list[str]:
     found = [
         *controller_rules.refused(value, key, value_forms.pod_specs(value)),
         *chosen_boards.beside_others(value, key, objects),
-        *queues_and_gangs.beside_kueue(value, key, "ml", objects),
+        *queues.beside_kueue(value, key, "ml", objects),
         *registry.unmet(value, key, objects),
     ]
     return [each.text for each in found]
@@ -189,6 +189,38 @@ def _version(accelerator: str) -> str:
     return _object("pipelines.kubeflow.org/v2beta1", "PipelineVersion", spec)
 
 
+def _compiled(mounts: str) -> str:
+    resources = "resources: {accelerator: {type: nvidia.com/gpu, resourceCount: '4'}}"
+    executors = f"e: {{container: {{image: 'a:1', command: [torchrun, t.py], {resources}}}}}"
+    settings = (
+        f"platforms: {{kubernetes: {{deploymentSpec: {{executors: {{e: {{imagePullPolicy: Always{mounts}}}}}}}}}}}"
+    )
+    spec = f"pipelineSpec: {{deploymentSpec: {{executors: {{{executors}}}}}}}, platformSpec: {{{settings}}}"
+    return _object("pipelines.kubeflow.org/v2beta1", "PipelineVersion", spec)
+
+
+def _transformed(prefix: str) -> str:
+    text = (
+        "apiVersion: config.kueue.x-k8s.io/v1beta1\nkind: Configuration\nresources:\n"
+        f"  excludeResourcePrefixes: [{prefix}]\n"
+        "  transformations: [{input: nvidia.com/mig-1g.10gb, strategy: Replace, outputs: {a.example/memory: 10}}]\n"
+    )
+    data = {"controller_manager_config.yaml": text}
+    return yaml.safe_dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": data})
+
+
+def _long_run(timeout: str) -> str:
+    step = "{name: s, image: 'a:1', computeResources: {limits: {nvidia.com/gpu: 1}}}"
+    task = f"{{name: fit{timeout}, taskSpec: {{steps: [{step}]}}}}"
+    return _object("tekton.dev/v1", "PipelineRun", f"timeouts: {{pipeline: 12h}}, pipelineSpec: {{tasks: [{task}]}}")
+
+
+def _ranks(task: str, address: str = "x-master-0.x") -> str:
+    container = f"{{name: c, image: 'a:1', env: [{{name: MASTER_ADDR, value: {address}}}]}}"
+    tasks = f"[{{name: master, template: {{spec: {{containers: [{container}]}}}}}}, {{name: {task}}}]"
+    return _object("batch.volcano.sh/v1alpha1", "Job", f"plugins: {{pytorch: [], svc: []}}, tasks: {tasks}")
+
+
 def _retried(strategy: str, selector: str = "cloud.google.com/gke-spot: 'true'") -> str:
     template = f"name: t, container: {{image: 'a:1'}}, retryStrategy: {{{strategy}}}, nodeSelector: {{{selector}}}"
     return _object("argoproj.io/v1alpha1", "Workflow", f"entrypoint: t, templates: [{{{template}}}]")
@@ -255,6 +287,16 @@ def _jobs_together(key: str) -> str:
     ("wrong", "right"),
     [
         (_torch("lo", 3), _torch("eth0", 3)),
+        (_spark("spark.kubernetes.executor.memoryOverhead: 8g"), _spark("spark.executor.memoryOverhead: 8g")),
+        (
+            _spark("spark.rapids.memory.pinnedPool.size: 8g"),
+            _spark("spark.rapids.memory.pinnedPool.size: 8g, spark.executor.memoryOverhead: 12g"),
+        ),
+        (_compiled(""), _compiled(", emptyDirMounts: [{mountPath: /dev/shm, medium: Memory}]")),
+        (_transformed("nvidia.com/"), _transformed("example.com/")),
+        (_long_run(""), _long_run(", timeout: 12h")),
+        (_ranks("extra"), _ranks("worker")),
+        (_ranks("worker", "x-master-0"), _ranks("worker", "another-master-0")),
         (_preempting(""), _preempting(", enablePreemptable: false")),
         (_preempting(""), _preempting("", "allocate, backfill")),
         (_kueue("usageSamplingInterval: 5m"), _kueue("usageHalfLifeTime: 168h")),
@@ -449,6 +491,69 @@ _OWN_QUEUE = """{apiVersion: kueue.x-k8s.io/v1beta1, kind: LocalQueue, metadata:
 """
 
 
+def _native_group(minimum: int) -> str:
+    return _object("scheduling.k8s.io/v1beta1", "PodGroup", f"schedulingPolicy: {{gang: {{minCount: {minimum}}}}}")
+
+
+def _member(name: str) -> str:
+    spec = "schedulingGroup: {podGroupName: x}, containers: [{name: c, image: 'a:1'}]"
+    return _object("v1", "Pod", spec).replace("name: x, namespace", f"name: {name}, namespace")
+
+
+_MEMBERS = f"{_member('a')}\n---\n{_member('b')}"
+_TEMPLATE_OF_GROUP = _object(
+    "batch/v1",
+    "Job",
+    "template: {spec: {schedulingGroup: {podGroupName: x}, containers: [{name: c, image: 'a:1'}]}}",
+)
+
+
+def _claims(device: str) -> str:
+    request = f"{{name: g, exactly: {{deviceClassName: {device}}}}}"
+    return _object("resource.k8s.io/v1", "ResourceClaimTemplate", f"spec: {{devices: {{requests: [{request}]}}}}")
+
+
+_MAPPED = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: kueue-manager-config, namespace: kueue-system}
+data:
+  controller_manager_config.yaml: |
+    apiVersion: config.kueue.x-k8s.io/v1beta1
+    kind: Configuration
+    resources:
+      deviceClassMappings:
+      - {name: whole-gpus, deviceClassNames: [gpu.nvidia.com]}
+"""
+
+
+_RUN_OF = _object("tekton.dev/v1", "PipelineRun", "pipelineRef: {name: x}")
+
+
+def _pipeline(timeout: str) -> str:
+    return _object("tekton.dev/v1", "Pipeline", f"tasks: [{{name: fit, timeout: {timeout}}}]")
+
+
+_NO_SIDECAR = "labels: {sidecar.istio.io/inject: 'false'}"
+_PROFILE = "{apiVersion: kubeflow.org/v1, kind: Profile, metadata: {name: ml}, spec: {}}"
+
+
+def _in_profile(metadata: str) -> str:
+    pod = f"template: {{metadata: {{{metadata}}}, spec: {{containers: [{{name: c, image: 'a:1'}}]}}}}"
+    spec = f"runPolicy: {{cleanPodPolicy: Running}}, mpiReplicaSpecs: {{Launcher: {{{pod}}}, Worker: {{{pod}}}}}"
+    return _object("kubeflow.org/v2beta1", "MPIJob", spec)
+
+
+def _rolling(strategy: str) -> str:
+    """Servers in the queue q, whose pods hold all of 4 GPUs."""
+    pod = "spec: {containers: [{name: c, image: 'a:1', resources: {limits: {nvidia.com/gpu: 2}}}]}"
+    spec = f"replicas: 2, strategy: {{{strategy}}}, template: {{{pod}}}"
+    return _object("apps/v1", "Deployment", spec, _IN_QUEUE)
+
+
+_ITS_QUEUE = _LOCAL.replace("name: x, namespace", "name: q, namespace")
+
+
 def _quota(hard: str) -> str:
     return _object("v1", "ResourceQuota", f"hard: {{{hard}}}")
 
@@ -491,6 +596,22 @@ def _quota(hard: str) -> str:
             f"{_SCALING}\n---\n{_OWN_QUEUE}{_check('multikueue')}",
             f"{_SCALING}\n---\n{_OWN_QUEUE}{_check('provisioning-request')}",
         ),
+        (f"{_RUN_OF}\n---\n{_pipeline('2h30m')}", f"{_RUN_OF}\n---\n{_pipeline('30m')}"),
+        (
+            f"{_in_profile('')}\n---\n{_PROFILE}",
+            f"{_in_profile(_NO_SIDECAR)}\n---\n{_PROFILE}",
+        ),
+        (
+            f"{_rolling('')}\n---\n{_ITS_QUEUE}\n---\n{_cluster_queue(4)}",
+            f"{_rolling('rollingUpdate: {maxUnavailable: 1}')}\n---\n{_ITS_QUEUE}\n---\n{_cluster_queue(4)}",
+        ),
+        (
+            f"{_rolling('')}\n---\n{_ITS_QUEUE}\n---\n{_cluster_queue(4)}",
+            f"{_rolling('')}\n---\n{_ITS_QUEUE}\n---\n{_cluster_queue(6)}",
+        ),
+        (f"{_native_group(4)}\n---\n{_MEMBERS}", f"{_native_group(2)}\n---\n{_MEMBERS}"),
+        (f"{_native_group(4)}\n---\n{_MEMBERS}", f"{_native_group(4)}\n---\n{_MEMBERS}\n---\n{_TEMPLATE_OF_GROUP}"),
+        (f"{_claims('mig.nvidia.com')}\n---{_MAPPED}", f"{_claims('gpu.nvidia.com')}\n---{_MAPPED}"),
         (f"{_slurm('amd.com/gpu')}\n---\n{_GRES}", f"{_slurm('nvidia.com/gpu')}\n---\n{_GRES}"),
         (
             f"{_slurm('nvidia.com/gpu')}\n---\n{_GRES.replace('nvml', 'rsmi')}",

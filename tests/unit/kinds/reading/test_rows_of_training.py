@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from usher import paths
-from usher.kinds.reading import chosen_boards, controller_rules, queues_and_gangs, refused_values, value_forms
+from usher.kinds.reading import chosen_boards, controller_rules, queues, refused_values, value_forms
 from usher.kinds.reading.values import Objects
 
 
@@ -369,7 +369,7 @@ def _quota(kind: str, gpus: int, metadata: str, more: str = "") -> str:
 def _beside_kueue(*texts: str) -> list[str]:
     values = [yaml.safe_load(each) for each in texts]
     key = ("kueue.x-k8s.io", values[0]["kind"])
-    return [each.text for each in queues_and_gangs.beside_kueue(values[0], key, "", Objects(values))]
+    return [each.text for each in queues.beside_kueue(values[0], key, "", Objects(values))]
 
 
 def test_a_flavor_whose_labels_no_known_node_has_is_found() -> None:

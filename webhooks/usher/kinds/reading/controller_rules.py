@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from usher import memo, model, paths
-from usher.kinds.reading import counts, environment, queues_and_gangs, refused_values
+from usher.kinds.reading import counts, environment, queues, refused_values
 from usher.kinds.reading.value_forms import (
     PodSpec,
     at,
@@ -270,6 +270,20 @@ def _names_without_dns(value: paths.Object, kind: str, specs: Sequence[PodSpec])
                 break
 
 
+def _names_without_service(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
+    """Addresses of pods of a Job of Volcano by their host name alone (VC:pkg/controllers/job/plugins/svc)."""
+    name = paths.text(paths.metadata(value).get("name"))
+    tasks = texts_at(value, "spec.tasks[].name") if name and kind == "batch.volcano.sh Job" else ()
+    own = re.compile(rf"(?<![\w./-]){re.escape(name)}-(?:{'|'.join(map(re.escape, tasks))})-\d+(?![\w.-])")
+    for spec, path, _ in specs if tasks else ():
+        for where, text in texts_with_paths(spec, "containers[].{args[],command[],env[].value}", path):
+            if (found := own.search(text)) and _ADDRESS.search(f"{where} {text}"):
+                message = f"addresses a pod as {found[0][:120]} without its Service, and DNS has no name like that"
+                yield _refused(where, message, f"write {found[0][:120]}.{name[:60]}")
+                break
+
+
+_ADDRESS: Final = memo.pattern(r"/env/|addr|endpoint|://|tcp|--head|rdzv|-H\b|--host\b", re.IGNORECASE)
 _EXECUTE: Final = 0o111
 
 
@@ -558,8 +572,9 @@ def refused(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec])
     pods = list(_metadata_of_pods(value, specs))
     if annotations := _parts(pods, "annotations"):
         yield from _amounts_as_annotations(annotations)
-        yield from queues_and_gangs.task_groups(value, annotations)
+        yield from queues.task_groups(value, annotations)
     yield from _first_ranks(value, kind, specs)
     yield from _names_without_dns(value, kind, specs)
+    yield from _names_without_service(value, kind, specs)
     yield from _starts_of_torchrun(value, kind, specs)
     yield from _former_labels(value, _parts(pods, "labels"))

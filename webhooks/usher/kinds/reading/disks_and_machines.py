@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from usher import memo, model, paths
 from usher.accelerators import boards
-from usher.kinds.reading import known_keys, queues_and_gangs
+from usher.kinds.reading import known_keys
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.value_forms import (
     DISKS,
@@ -42,8 +42,6 @@ def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[st
         yield from _channels_of_domains(value, objects)
     if value.get("kind") == "PersistentVolumeClaim":
         yield from _never_bound(value, objects)
-    if value.get("kind") == "PodGroup":
-        yield from queues_and_gangs.groups_beyond_their_pods(value, objects)
     yield from _of_pods_alone(value, objects)
     yield from _volumes_in_two_zones(value, objects)
     if devices:

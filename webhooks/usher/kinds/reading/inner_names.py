@@ -26,7 +26,7 @@ from usher.kinds.reading import (
     environment,
     known_keys,
     pod_networks,
-    queues_and_gangs,
+    queues,
 )
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.values import Absence, Lookup, Objects, Reference
@@ -313,7 +313,7 @@ def _missing_objects(
     yield from _ports(value, key, namespace, objects)
     if key[0] == "argoproj.io":
         yield from known.missing_keys(value, "", _IN_WORKFLOWS)
-    yield from queues_and_gangs.beside_kueue(value, key, namespace, objects)
+    yield from queues.beside_kueue(value, key, namespace, objects)
 
 
 def _ports(value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:

@@ -1,6 +1,6 @@
-"""Queues of Kueue beside clusters, nodes and namespaces, and gangs of YuniKorn, KAI-Scheduler and coscheduling."""
+"""Queues of Kueue beside clusters, nodes and namespaces, and the task groups of YuniKorn."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ from usher import errors, memo, model, paths, quantities
 from usher.kinds.reading import known_keys
 from usher.kinds.reading.environment import misread, near
 from usher.kinds.reading.value_forms import amount_in, at, is_placeholder, texts_at, texts_with_paths, values_at
-from usher.kinds.reading.values import Objects
+from usher.kinds.reading.values import Absence, Objects, Reference
 from usher.model import placement
 
 Found = Iterator[model.UnreadKey]
@@ -22,6 +22,8 @@ def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, obje
     if key == (_KUEUE, "LocalQueue"):
         yield from _namespace_not_selected(value, namespace, objects)
         yield from _quota_below_queue(value, namespace, objects)
+    elif key == ("apps", "Deployment"):
+        yield from _rollout_above_quota(value, namespace, objects)
     elif key == (_KUEUE, "ResourceFlavor"):
         yield from _flavor_without_nodes(value, objects)
     elif key == (_KUEUE, "Cohort"):
@@ -72,6 +74,37 @@ def _quota_below_queue(value: paths.Object, namespace: str, objects: Objects) ->
                 text += f"{most} in {namespace[:63]}, so Kueue may admit jobs whose pods the API server refuses"
                 remedy = "raise the ResourceQuota to the quota of the queue, or leave the devices out of it"
                 yield misread("/spec/clusterQueue", text, remedy, "controller")
+
+
+def _rollout_above_quota(value: paths.Object, namespace: str, objects: Objects) -> Found:
+    """A Deployment in a queue whose new pod comes first and finds no quota (kubernetes-sigs/kueue#5118)."""
+    spec, labels = known_keys.part_at(value, "/spec"), known_keys.part_at(value, "/metadata/labels")
+    queue_name = str(labels.get(f"{_KUEUE}/queue-name", ""))
+    found = objects.find(Reference(group=_KUEUE, kind="LocalQueue", name=queue_name, namespace=namespace))
+    local = {} if isinstance(found, Absence) else found
+    name, replicas = "".join(texts_at(local, "spec.clusterQueue")[:1]), spec.get("replicas", 1)
+    queue = objects.known(_KUEUE, "ClusterQueue").get(name, {})
+    update = known_keys.part_at(value, "/spec/strategy/rollingUpdate")
+    kept = known_keys.part_at(value, "/spec/strategy").get("type", "RollingUpdate") == "RollingUpdate" and (
+        update.get("maxUnavailable", "25%" if known_keys.integer(replicas) < _FOUR else 1) in (0, "0", "0%", "25%")
+    )
+    amounts = [each for each in values_at(queue, _QUOTAS) if isinstance(each, dict)]
+    limits = [paths.mapping(each) for each in values_at(spec, "template.spec.containers[].resources.limits")]
+    for device in sorted({key for each in limits for key in each if "/" in key}) if kept else ():
+        has = sum(known_keys.integer(each.get("nominalQuota")) for each in amounts if each.get("name") == device)
+        own = sum(known_keys.integer(each.get(device)) for each in limits)
+        asked = own * known_keys.integer(replicas)
+        if 0 < asked <= has < asked + own and not values_at(queue, "spec.{cohort,cohortName}"):
+            text = (
+                f"starts a new pod before it stops an old one, and its pods hold {asked} of the {has} {device[:60]} of "
+            )
+            text += f"the ClusterQueue {name[:80]}, so the new pod of a rollout stays gated"
+            remedy = "set maxSurge to 0 and maxUnavailable to 1, or raise the quota"
+            yield misread("/spec/strategy" if "strategy" in spec else "/spec", text, remedy, "controller")
+
+
+_FOUR: Final = 4
+"""Replicas with which the default of 25 % lets one be away."""
 
 
 def _flavor_without_nodes(value: paths.Object, objects: Objects) -> Found:
@@ -318,44 +351,3 @@ def requests_of(spec: Mapping[str, Any]) -> Mapping[str, quantities.Quantity]:
             except errors.QuantityError:
                 continue
     return found
-
-
-_KAI_GROUP: Final = "pod-group-name"
-
-
-def groups_beyond_their_pods(value: paths.Object, objects: Objects) -> Found:
-    """PodGroups that wait for more than there is: those of KAI-Scheduler for pods, of the coscheduling plugin for room.
-
-    Sources: isOrphanPodWithPodGroup in pkg/podgrouper of KAI-Scheduler; PreFilter and CheckClusterResource in
-    pkg/coscheduling/core/core.go of kubernetes-sigs/scheduler-plugins.
-    """
-    spec, group = known_keys.part_at(value, "/spec"), paths.text(value.get("apiVersion")).partition("/")[0]
-    if group == "scheduling.run.ai":
-        namespace, minimum = paths.text(paths.metadata(value).get("namespace")), spec.get("minMember")
-        pods = objects.once("pods by PodGroup of KAI-Scheduler", lambda: Counter(_named_groups(objects)))
-        number = pods[(namespace, paths.text(paths.metadata(value).get("name")))]
-        if isinstance(minimum, int) and 0 < number < minimum and "subGroups" not in spec:
-            text = f"waits for {minimum} pods, and {number} of these files name it, so they all wait for others"
-            remedy = f"set minMember to {number}, or add the other pods with the annotation {_KAI_GROUP}"
-            yield misread("/spec/minMember", text, remedy, "controller")
-    elif group == "scheduling.x-k8s.io":
-        nodes = [known_keys.part_at(each, "/status/allocatable") for each in objects.known("", "Node").values()]
-        for name, written in paths.mapping(spec.get("minResources")).items():
-            amounts = [amount_in([each.get(name, 0)]) for each in nodes]
-            wanted, have = amount_in([written]), sum(each for each in amounts if each is not None)
-            if nodes and None not in amounts and wanted is not None and wanted > have:
-                room = quantities.named(name[:60], quantities.Quantity(have), up=False)
-                text = (
-                    f"wants {written} {name[:60]} in minResources for all its pods, and the known nodes have {room}, "
-                    "so the coscheduling plugin refuses each pod before it looks for nodes, unless nodes are added"
-                )
-                remedy = "write the sum that the pods of the group ask for, or leave minResources out"
-                yield misread(paths.join("/spec/minResources", name), text, remedy, "controller")
-
-
-def _named_groups(objects: Objects) -> Iterator[tuple[str, str]]:
-    """The PodGroups that pods made by hand name for KAI-Scheduler, each with its namespace."""
-    for namespace, value in objects.all():
-        name = known_keys.part_at(value, "/metadata/annotations").get(_KAI_GROUP)
-        if value.get("kind") == "Pod" and isinstance(name, str):
-            yield namespace, name
