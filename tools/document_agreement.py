@@ -19,11 +19,13 @@ _NAMES = {
 _OPERATORS = {
     "grove": "Grove",
     "jobset": "JobSet",
+    "katib": "Katib",
     "kthena": "Kthena",
     "lws": "LWS",
     "mpi": "MPI operator",
     "ray": "KubeRay",
     "rbg": "RoleBasedGroup",
+    "rollouts": "Argo Rollouts",
     "trainer": "Kubeflow Trainer",
 }
 

@@ -2,6 +2,7 @@
 
 import base64
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -154,12 +155,17 @@ def test_a_wrong_description_is_refused_with_file_line_and_remedy(
     entry = f"{{kind: {kind}, versions: [v1], podSets: [{{{pods}}}]}}"
     config = tmp_path / "usher.yaml"
     config.write_text(f"apiVersion: gpu-usher.io/v1alpha1\nkind: Config\nworkloads:\n- {entry}\n")
+    file = write(tmp_path / "a.yaml", team_job())
+    expected = write(tmp_path / "expected.yaml", {"object": team_job(), "podSets": {}})
 
-    run = usher("check", write(tmp_path / "a.yaml", team_job()), "--config", config)
-
-    assert run.code == 2
-    assert f"{config}:4: workloads[0]" in run.err
-    assert message in run.err
+    for run in (
+        usher("check", file, "--config", config),
+        usher("workload", "test", expected, "--config", config),
+        usher("workload", "show", file, "--config", config),
+    ):
+        assert run.code == 2
+        assert f"{config}:4: workloads[0]" in run.err
+        assert message in run.err
 
 
 def test_two_evaluators_with_different_kinds_do_not_mix(tmp_path: Path) -> None:
@@ -336,6 +342,49 @@ def test_an_object_of_an_unknown_kind_gives_a_description_to_begin_with(tmp_path
             {"name": "'router'", "podTemplate": "spec.router", "pods": "1"},
         ],
     }
+
+
+PLATFORM = Path(__file__).parents[1] / "data" / "own-kinds" / "platform"
+"""Three kinds as somebody described them by the page alone: a gang of roles, a server with an autoscaler, and a batch
+with pods in a list and a number in an annotation."""
+
+
+@pytest.mark.parametrize(
+    ("folder", "pods", "gpus"), [("gang", 9, [64, 64]), ("server", 2, [4, 12]), ("batch", 8, [4, 4])]
+)
+def test_a_kind_of_a_platform_is_read_checked_and_counted(
+    folder: str, pods: int, gpus: list[int], tmp_path: Path
+) -> None:
+    site = Path(shutil.copytree(PLATFORM / folder, tmp_path / folder))
+
+    assert usher("workload", "test", "expected.yaml", cwd=site).out == "1 object, 0 read differently\n"
+    (checked,) = usher("check", "object.yaml", "--format=json", cwd=site).json["workloads"]
+    assert checked["findings"] == []
+    assert [each for each in checked["unknowns"] if "check" not in each] == []
+    (shown,) = usher("workload", "show", "object.yaml", "--format=json", cwd=site).json["workloads"]
+    assert shown["pods"]["minimum"] == pods
+    (total,) = shown["totals"]
+    assert [int(total["minimum"]), int(total["maximum"])] == gpus
+
+
+def test_a_description_begins_with_the_numbers_beside_templates() -> None:
+    run = usher("workload", "describe", PLATFORM / "gang" / "object.yaml")
+
+    (described,) = yaml.safe_load(run.out)["workloads"]
+    assert described["podSets"] == [
+        {"each": ["spec.roles.*"], "name": "key", "podTemplate": "template", "pods": "at(item, 'size', 1)"}
+    ]
+
+
+def test_fields_that_ask_for_accelerators_do_not_pass_silently(tmp_path: Path) -> None:
+    """A kind without a description: usher cannot see its pods, but an image and a number of accelerators."""
+    run = usher("check", PLATFORM / "server" / "object.yaml", cwd=tmp_path)
+
+    assert run.code == 2
+    assert "asks for accelerators in a field of its own" in " ".join(run.out.split())
+    assert "at spec.accelerator" in run.out
+    described = usher("workload", "describe", PLATFORM / "server" / "object.yaml")
+    assert "describe these by container, containers or devices" in described.err
 
 
 @pytest.mark.parametrize(

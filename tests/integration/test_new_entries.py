@@ -282,7 +282,7 @@ def test_an_authority_is_a_folder_and_an_entry_of_the_registry(copy: Copy) -> No
         '    yield Section(authority="Curfew", answer=answer, reasons=("the lights are out",))\n',
     )
     registry = "authorities/registry.py"
-    copy.insert(registry, "from usher.authorities.authority import NODES, Authority, Case, Ground, Section",
+    copy.insert(registry, "from usher.authorities.authority import KAI, NODES, Authority, Case, Ground, Section",
                 "from usher.authorities.curfew import present as curfew\n")  # fmt: skip
     copy.insert(registry, "AUTHORITIES: Final = (", "    Authority(outlook=curfew.outlook),\n")
     file = write(copy.root / "job.yaml", training(builders.GPU))

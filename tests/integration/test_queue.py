@@ -240,6 +240,36 @@ def test_clusters_that_send_a_workload_to_each_other_are_named(tmp_path: Path) -
     assert "MultiKueue cannot send it" not in " ".join(done.out.split())
 
 
+def test_the_best_of_the_other_clusters_decides_where_multikueue_sends_a_workload(tmp_path: Path) -> None:
+    """The nodes of the first cluster are unknown for it, so its own answer alone would be unknown."""
+    manager = with_queue(tmp_path / "manager.yaml", *sending("asia"), **SENDS)
+    asia = QUEUE / "cluster.yaml"
+    europe = write(
+        tmp_path / "europe.yaml",
+        queues.flavor("a100"),
+        queues.cluster_queue("production-queue", queues.gpu_group(4)),
+        queues.local_queue("big", "production-queue", namespace="research"),
+    )
+    known = write(tmp_path / "quotas.yaml", *others_of_asia())
+    asked = ("queue", job(tmp_path), "--facts", manager, "--facts", known)
+    alone = usher(*asked)
+    found = usher(*asked, "--also", f"asia={asia}", "--also", f"europe={europe}")
+
+    assert (alone.code, found.code) == (2, 0)
+    assert "MultiKueue could run it in asia asks for" in " ".join(found.out.split())
+    assert "--also NAME=FACTS" in alone.out
+    assert "--also NAME=FACTS" not in found.out
+    (workload,) = usher(*asked, "--also", f"asia={asia}", "--format", "json").json["workloads"]
+    assert (workload["answer"], workload["clusters"][0]["answer"]) == ("could", "fits now")
+
+
+def others_of_asia() -> list[paths.Object]:
+    """One object of each kind that an answer needs to be known, in another namespace."""
+    facts = yaml.safe_load_all((QUEUE / "cluster.yaml").read_text())
+    kinds = {"ResourceQuota", "LimitRange", "GPUQuota", "PriorityClass", "RuntimeClass"}
+    return [each for each in facts if each["kind"] in kinds]
+
+
 def test_a_queue_that_all_clusters_lack_is_named(tmp_path: Path) -> None:
     manager = with_queue(tmp_path / "manager.yaml", *sending("asia"), **SENDS)
     asia = with_queue(tmp_path / "asia.yaml", name="other")

@@ -107,6 +107,14 @@ def test_an_object_of_an_unknown_kind_without_declared_pod_sets_is_unknown_where
     assert unknowns(value) == [("/spec/components/0/template/spec/parts/0/template/spec", STRANGER)]
 
 
+def test_an_object_of_an_unknown_kind_that_asks_for_accelerators_is_unknown() -> None:
+    asks = builders.custom("example.com/v1", "Trainer", {"each": {"limits": {builders.GPU: 8}}})
+    plain = builders.custom("example.com/v1", "Trainer", {"each": {"limits": {"cpu": 8}}})
+
+    assert [path for path, _ in unknowns(app_wrapper(component(asks)))] == ["/spec/components/0/template/spec/each"]
+    assert unknowns(app_wrapper(component(plain))) == []
+
+
 def test_so_is_a_pod_spec_that_no_declared_pod_set_leads_to() -> None:
     value = app_wrapper(
         component(simulation(builders.template(), builders.template()), ("template.spec.parts[0].template", 1))

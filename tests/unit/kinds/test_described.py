@@ -62,6 +62,9 @@ def counts(kind: str, value: paths.Object) -> tuple[dict[str, tuple[int, int | N
         ("at(object, 'spec.replicas') >= 3 || false", True),
         ("entry(at(object, 'spec.least'), 'a', 5) + entry(at(object, 'spec.least'), 'b', 5)", 7),
         ("entry(at(object, 'spec.none'), 'a', 5) + 1", 6),
+        ("int(entry(at(object, 'metadata.annotations'), 'example.com/pods', '1')) + 1", 5),
+        ("int(entry(at(object, 'metadata.annotations'), 'example.com/none', '2')) + 1", 3),
+        ("int(at(object, 'spec.replicas', '2')) + int('4')", 7),
     ],
 )
 def test_an_expression_has_the_result_of_cel(text: str, expected: object) -> None:
@@ -72,7 +75,8 @@ def test_an_expression_has_the_result_of_cel(text: str, expected: object) -> Non
             "sizes": [2, 8, 4],
             "least": {"a": 2},
             "groups": [{"name": "one", "names": ["a"]}, {"name": "two", "names": ["a", "b"]}],
-        }
+        },
+        "metadata": {"annotations": {"example.com/pods": "4"}},
     }
     found, unknowns = result(text, value)
 
@@ -87,6 +91,14 @@ def test_a_value_of_a_wrong_type_is_unknown_at_its_place_and_its_default_counts(
     assert [(each.path, each.reason) for each in unknowns] == [
         ("/spec/replicas", "expected a whole number, found a string")
     ]
+
+
+def test_a_text_that_says_no_number_is_unknown_at_its_place() -> None:
+    text = "int(entry(at(object, 'metadata.annotations'), 'example.com/pods', '3'))"
+    found, unknowns = result(text, {"metadata": {"annotations": {"example.com/pods": "four"}}})
+
+    assert found == 3
+    assert [each.path for each in unknowns] == ["/metadata/annotations/example.com~1pods"]
 
 
 @pytest.mark.parametrize("least", [["a"], {"a": "many"}, {"a": {}}, {"a": True}])
@@ -168,7 +180,7 @@ def test_pod_sets_of_one_entry_stand_together_and_some_have_no_bound() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("at(object, 'status.replicas')", "not a path of fields of a spec"),
+        ("at(object, 'status.replicas')", "not a path of fields, as in"),
         ("object.status", "the operator"),
         ("at(object, 'spec' + 'x')", "expected ','|expected '\\)'|before"),
         ("replicas", "unknown name replicas; known are object"),
@@ -534,3 +546,14 @@ def test_kinds_of_a_site_are_known_while_its_usher_yaml_is_in_use() -> None:
     assert key not in registry.PODS
     assert key not in registry.BY_KEY["batch", "Job"].owned_by
     assert registry.scaled("example.com", "teams") is None
+
+
+def test_an_object_that_names_pods_elsewhere_is_unknown_there() -> None:
+    def experiment(**template: builders.JsonValue) -> model.Workload:
+        return workload(builders.custom("kubeflow.org/v1beta1", "Experiment", {"trialTemplate": template}))
+
+    inline = experiment(trialSpec=builders.job(builders.template(builders.container(gpus=1))))
+    named = experiment(configMap={"configMapName": "trial"})
+
+    assert ([each.count.minimum for each in inline.pod_sets], inline.unknowns) == ([3], ())
+    assert [each.path for each in named.unknowns] == ["/spec/trialTemplate/configMap"]

@@ -97,6 +97,26 @@ def test_a_scaling_adapter_lets_autoscalers_set_the_replicas() -> None:
     assert workload(alpha(resources=GPUS, scalingAdapter={"enabled": True})).pods.maximum is None
 
 
+@pytest.mark.parametrize(
+    ("checkpoint", "most"),
+    [
+        ({"enabled": True}, 2),
+        ({"enabled": True, "mode": "Auto"}, 2),
+        ({"enabled": True, "mode": "Manual"}, 1),
+        ({"enabled": True, "checkpointRef": "own"}, 1),
+        ({"enabled": False}, 1),
+    ],
+)
+def test_a_job_that_writes_a_checkpoint_is_one_pod_more(checkpoint: builders.JsonValue, most: int) -> None:
+    """The description of `checkpoint` in deploy/operator/config/crd/bases/nvidia.com_dynamographdeployments.yaml."""
+    of_alpha = alpha(checkpoint=checkpoint)
+    of_beta = beta(component("w", experimental={"checkpoint": checkpoint}))
+
+    for value in (of_alpha, of_beta):
+        (pods,) = workload(value).pod_sets
+        assert (pods.count.minimum, pods.count.maximum) == (1, most)
+
+
 def test_the_memory_service_takes_the_gpus_by_a_claim() -> None:
     inside = beta(component("a", replicas=2, experimental={"gpuMemoryService": {}}))
     between = {"gpuMemoryService": {"mode": "InterPod"}, "failover": {"mode": "InterPod"}}

@@ -12,6 +12,7 @@ import pytest
 import builders
 from unit.workloads.normalised import counts, readable_workload, totals, unknowns, workload
 from usher import paths
+from usher.kinds import ome
 from usher.kinds.reading.values import Objects
 
 MIG = "nvidia.com/mig-2g.24gb"
@@ -311,6 +312,70 @@ def test_a_class_of_accelerators_gives_the_pods_its_devices_and_nodes() -> None:
         "/spec/acceleratorSelector",
         "/spec/engine",
     }
+
+
+def configured(**config: builders.JsonValue) -> dict[str, builders.JsonValue]:
+    return {"acceleratorConfig": {"h100": config}}
+
+
+def test_arguments_and_variables_follow_the_class_of_accelerators() -> None:
+    """components/base.go UpdateEnvVariables, MergeRuntimeArgumentsOverride; selector.go GetSupportedModelFormat."""
+    of_h100 = configured(
+        runtimeArgsOverride=["--dp-size=1"],
+        tensorParallelismOverride={"tensorParallelSize": 8},
+        environmentOverride={"NCCL_DEBUG": "INFO", "NCCL_ALGO": "Ring"},
+    )
+    own = {
+        **builders.container("ome-container", image="lmsysorg/sglang:v0.4.6", gpus=8),
+        "command": ["python3", "-m", "sglang.launch_server"],
+        "args": ["--tp-size=2"],
+        "env": [{"name": "NCCL_ALGO", "value": "Tree"}],
+    }
+    value = service(runtime={"name": "srt"}, engine={"runner": own}, acceleratorSelector={"acceleratorClass": "h100"})
+    spec: dict[str, builders.JsonValue] = {
+        "supportedModelFormats": [{"modelFormat": {"name": "onnx"}}, {**LLAMA, **of_h100}],
+        "acceleratorRequirements": {"acceleratorClasses": ["h100"]},
+        "engineConfig": {"runner": runner(8)},
+    }
+    known = [of_ome("ClusterServingRuntime", "srt", spec), of_ome("AcceleratorClass", "h100", {"resources": []})]
+
+    (pods,) = readable_workload(value, objects=Objects([*known, llama()])).pod_sets
+    (container,) = pods.containers
+
+    assert container.command[-2:] == ("--tp-size=8", "--dp-size=1")
+    assert container.parallelism is not None
+    assert container.parallelism["tensor"] == 8
+    assert {each.name: each.value for each in container.environment} == {"NCCL_ALGO": "Ring", "NCCL_DEBUG": "INFO"}
+    ((path, reason),) = unknowns(value, objects=Objects(known))
+    assert path == "/spec/model/name"
+    assert "AcceleratorClass h100" in reason
+    assert "model deepseek is not known here" in reason
+
+
+def test_arguments_are_merged_as_ome_itself_merged_them() -> None:
+    """The answers are those of utils/merging.go, built and run on these lists."""
+    cases = json.loads((DATA / "arguments_that_ome_merged.json").read_text())
+    assert len(cases) >= 60
+    for case in cases:
+        given = {"args": case["args"], "command": case["command"]}
+        assert {**given, **ome.arguments(given, case["config"])} == case["merged"], case
+
+
+@pytest.mark.parametrize(
+    ("predictor", "expected"),
+    [
+        ({"model": {"baseModel": "llama"}}, {"/spec/predictor"}),
+        ({"minReplicas": 2}, {"/spec/predictor"}),
+        ({"containers": [runner(1)]}, {"/spec/predictor"}),
+        ({}, set()),
+    ],
+)
+def test_a_predictor_never_passes_silently(predictor: builders.JsonValue, expected: set[str]) -> None:
+    """utils/migration_util.go MigratePredictorToNewArchitecture."""
+    value = of_ome("InferenceService", "old", {"predictor": predictor}, "ml-research")
+
+    assert unread(value) == expected
+    assert unread(of_ome("InferenceService", "new", {"predictor": predictor, "engine": {"runner": runner(1)}})) == set()
 
 
 def test_usher_chooses_as_ome_itself_did() -> None:

@@ -226,7 +226,7 @@ def test_the_documentation_has_the_recorded_runs() -> None:
     }
 
     assert runs.keys() == {"devices", "in-tree", "kai", "kueue", "kueue-and-nodes", "volcano", "volcano-hierarchy"}
-    assert operators.keys() == {"grove", "jobset", "kthena", "lws", "mpi", "ray", "rbg", "trainer"}
+    assert operators.keys() == {"grove", "jobset", "katib", "kthena", "lws", "mpi", "ray", "rbg", "rollouts", "trainer"}
     assert all(run["wrong"] == 0 for run in operators.values())
     assert all(run["false never"] == 0 and run["false fits now"] <= run["cases"] / 100 for run in runs.values())
     text = "\n".join([*document_agreement.tables(runs), *document_agreement.operators_table(operators)])

@@ -182,6 +182,22 @@ def machine_rows() -> Mapping[str, Mapping[str, Any]]:
     return table["types"]
 
 
+_FOR_ARM: Final = memo.pattern(r"(?i)(?:^|-)(?:GH200|GB200|GB300|GB10|T4G)(?:-|$)")
+
+
+def is_for_arm(name: str) -> bool:
+    """Whether a board or a machine type comes with a CPU for arm64 alone."""
+    labels = machine_rows().get(name, {}).get("labels", {})
+    return labels.get("arch") == "arm64" or name == "g5g" or _FOR_ARM.search(name) is not None
+
+
+CUDA_OF_DRIVERS: Final = {
+    470: (11, 4), 495: (11, 5), 510: (11, 6), 515: (11, 7), 520: (11, 8), 525: (12, 0), 530: (12, 1), 535: (12, 2),
+    545: (12, 3), 550: (12, 4), 555: (12, 5), 560: (12, 6), 565: (12, 7), 570: (12, 8), 575: (12, 9),
+}  # fmt: skip
+"""The CUDA of each branch of NVIDIA's driver (docs.nvidia.com, CUDA toolkit release notes)."""
+
+
 def _boards() -> Iterator[Board]:
     table = orjson.loads(Path(__file__).with_name("boards.json").read_bytes())
     return (_board(row, table) for row in table["boards"])

@@ -21,8 +21,6 @@ from usher.quantities import Quantity, Version
 _LONGEST: Final = 10_240
 """CELSelectorExpressionMaxLength of k8s.io/api resource/v1/types.go."""
 _DEEPEST: Final = 40
-_LONGEST_TEXT: Final = 160
-_MOST_VALUES: Final = 4
 
 
 Name = tuple[str, str]
@@ -84,7 +82,7 @@ class Selector:
         except CelError as error:
             raise NotEvaluated(repr(error.word) if error.word else str(error)) from None
         compiler = _Compiler()
-        self._code = compiler.code(node)
+        self._code, self._size = compiler.code(node), node.size
         self._reads = None if compiler.dynamic else tuple(sorted(compiler.reads))
         self._known: dict[object, bool | Exception] = {}
 
@@ -97,15 +95,19 @@ class Selector:
                     found[name[1]].add(str(value)[:60])
         return {name: frozenset(each) for name, each in found.items()}
 
-    def matches(self, device: Subject) -> bool:
+    def matches(self, device: Subject, left: list[int] | None = None) -> bool:
         """Whether it selects the device.
+
+        Args:
+            left: the steps that a search may still take, in a list of one; remembered answers cost no steps.
 
         Raises:
             EvaluationError: the scheduler would stop here.
             NotEvaluated: usher cannot say.
         """
+        left = left or [MOST_STEPS_OF_SEARCH]
         if self._reads is None:
-            return self._evaluated(device)
+            return self._evaluated(device, left)
         values = [getattr(device, kind).get(name) for kind, name in self._reads]
         # True and 1 are equal keys in Python.
         key = (device.driver, device.multiple, *((type(each), str(each)) for each in values))
@@ -113,16 +115,24 @@ class Selector:
             if len(self._known) > _REMEMBERED:
                 self._known.clear()
             try:
-                self._known[key] = self._evaluated(device)
+                self._known[key] = self._evaluated(device, left)
             except (EvaluationError, NotEvaluated) as error:
+                if left[0] < 0:
+                    raise
                 self._known[key] = error.with_traceback(None)
         answer = self._known[key]
         if isinstance(answer, Exception):
             raise answer
         return answer
 
-    def _evaluated(self, device: Subject) -> bool:
-        result = self._code(_Scope(device))
+    def _evaluated(self, device: Subject, left: list[int]) -> bool:
+        if left[0] < 0:
+            raise NotEvaluated(f"more than {MOST_STEPS_OF_SEARCH:,} steps on all devices")
+        scope = _Scope(device)
+        try:
+            result = self._code(scope)
+        finally:
+            left[0] -= self._size + scope.steps
         if not isinstance(result, bool):
             raise EvaluationError("its result is neither true nor false")
         return result
@@ -142,6 +152,8 @@ _NO_DEVICE: Final = Subject("", {}, {})
 _REMEMBERED: Final = 4096
 _MOST_STEPS: Final = 20_000
 """The nodes of trees that the loops of one evaluation run through; the scheduler stops at a cost of 1,000,000."""
+MOST_STEPS_OF_SEARCH: Final = 2_000_000
+"""The same for all devices of all nodes together: about half a second."""
 _MOST_INCLUDED: Final = 48
 """ResourceSliceMaxAttributeValuesPerDevice of k8s.io/api resource/v1/types.go."""
 
@@ -152,24 +164,6 @@ def _compiled(expression: str) -> Selector | NotEvaluated:
         return Selector(expression)
     except NotEvaluated as error:
         return error
-
-
-def refusing(selectors: Iterable[Selector], devices: Sequence[Subject]) -> str:
-    """The first selector that no device meets of those that earlier ones leave, and the values that it reads.
-
-    `device.attributes["gpu.nvidia.com"].profile == "1g.5gb" (profile is 1g.10gb)`; empty where devices are left.
-
-    Raises:
-        EvaluationError, NotEvaluated: as `Selector.matches`.
-    """
-    for selector in selectors:
-        selected = [each for each in devices if selector.matches(each)]
-        if not selected:
-            values = selector.values(devices)
-            there = "; ".join(f"{name} is {', '.join(sorted(found)[:_MOST_VALUES])}" for name, found in values.items())
-            return f"{selector.text[:_LONGEST_TEXT]}{f' ({there})' if there else ''}"
-        devices = selected
-    return ""
 
 
 def compiled(expression: str) -> Selector:

@@ -435,6 +435,8 @@ def load_config(file: Path | None, *, own: Sequence[OwnChecks] = (), choice: Rul
         return choice.applied(models.Config(), entries)
     found = load.load(file, check=lambda read: config_problems.problems(config_problems.with_kinds(read, own), entries))
     found = config_problems.with_kinds(found, own)
+    if any(registry.problems(found.workloads)):
+        raise load.config_error(file, config_problems.problems(found, entries))
     registry.use(found.workloads)
     return choice.applied(found, entries)
 

@@ -256,9 +256,12 @@ COMMANDS: Final = {
     "uninstall": "Remove gpu-usher from a cluster.",
     "completion": "Print the completion of your shell.",
 }
-"""The help of each command. Its module has the name of the command (`init` is in `config`), and is imported when the
-command runs, so that `usher --help` is quick.
+"""The help of each command. Its module has the name of the command, and is imported when the command runs, so that
+`usher --help` is quick.
 """
+
+_ELSEWHERE: Final = {"explain": "policies", "init": "config", "uninstall": "manifests"}
+"""Commands in the module of another one."""
 
 
 EXTRAS: Final = {
@@ -285,8 +288,8 @@ class _Commands(click.Group):
             return completion
         if cmd_name not in COMMANDS:
             return None
-        module = "config" if cmd_name == "init" else cmd_name
-        command: click.Command = getattr(importlib.import_module(f"usher.cli.{module}"), cmd_name)
+        module = importlib.import_module(f"usher.cli.{_ELSEWHERE.get(cmd_name, cmd_name)}")
+        command: click.Command = getattr(module, cmd_name)
         return command
 
     def resolve_command(

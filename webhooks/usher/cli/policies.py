@@ -1,11 +1,12 @@
-"""`usher policies`: lists and explains the checks and mutations."""
+"""`usher policies` and `usher explain`: the checks and mutations, and what each of them says of one file."""
 
 import itertools
 import json
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -13,11 +14,18 @@ import click
 
 from usher import errors
 from usher.audit.standing.situation import BY_CODE, ENTRIES, CatalogueEntry
+from usher.check import sources
+from usher.check.batches import Batch
 from usher.cli import given_policies, inputs
 from usher.config import models, selection
 from usher.extensions.own_checks import folders
+from usher.kinds.reading import values
+from usher.policy import explaining
 from usher.policy.checks import catalogue, metadata
 from usher.policy.checks.catalogue import OwnChecks
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.explaining import Explanation
 from usher.policy.rule_choice import RuleChoice, why_on_or_off
 
 _WIDTH: Final = 100
@@ -153,7 +161,7 @@ def show(
     format_name: str,
 ) -> None:
     own = policies.own_alone()
-    explain(code_or_name, config=config, format_name=format_name, own=own)
+    write_rule(code_or_name, config=config, format_name=format_name, own=own)
 
 
 @inputs.command("policies new", group=policies)
@@ -184,7 +192,7 @@ def next_code(*, category: str) -> None:
     click.echo(folders.next_code(category, catalogue.load().catalogue.checks.values()))
 
 
-def explain(code_or_name: str, *, config: Path | None, format_name: str, own: Sequence[OwnChecks] = ()) -> None:
+def write_rule(code_or_name: str, *, config: Path | None, format_name: str, own: Sequence[OwnChecks] = ()) -> None:
     """Writes the page of one check or mutation, or of a check of the site.
 
     Raises:
@@ -248,3 +256,87 @@ policies.add_command(given_policies.build)
 policies.add_command(given_policies.test)
 policies.add_command(given_policies.docs)
 policies.add_command(given_policies.verify)
+
+
+@inputs.command("explain")
+def explain(
+    *,
+    code_name_or_file: str,
+    everything: bool,
+    config: Path | None,
+    facts: tuple[str, ...],
+    kubeconfig: Path | None,
+    context_name: str | None,
+    namespace: str,
+    policies: given_policies.PolicyOptions,
+    format_name: str,
+) -> None:
+    own = policies.own_alone()
+    if catalogue.join_catalogues(catalogue.load().catalogue, own).find(code_name_or_file) is not None:
+        write_rule(code_name_or_file, config=config, format_name=format_name, own=own)
+        return
+    if (finding := find_audit_entry(code_name_or_file)) is not None:
+        write_audit_page(finding, format_name=format_name)
+        return
+    if code_name_or_file != "-" and not Path(code_name_or_file).exists():
+        if set(code_name_or_file).isdisjoint("./"):
+            write_rule(code_name_or_file, config=config, format_name=format_name, own=own)
+        raise errors.InputError(f"{code_name_or_file}: no such file, and no check or mutation has that name")
+    files = list(sources.find_files([code_name_or_file], stdin=sys.stdin.buffer))
+    kinds = partial(sources.named_kinds, files)
+    given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name, kinds=kinds)
+    known = given.store if given else None
+    with inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None, known=known, own=own) as made:
+        found = list(_explanations(map(sources.load, files), made, namespace=namespace))
+    if not found:
+        raise errors.InputError(f"{code_name_or_file}: no rule reads any object in it")
+    if format_name == "json":
+        click.echo(json.dumps([_described(place, each) for place, each in found], indent=2, sort_keys=True))
+        return
+    from usher.check.formats import rule_pages
+
+    rule_pages.write_explanations(found, sys.stdout, everything=everything)
+
+
+def _explanations(found: Iterable[Batch], evaluator: Evaluator, *, namespace: str) -> Iterator[tuple[str, Explanation]]:
+    from usher.check.formats import wording
+
+    batches = list(found)
+    if problems := [wording.located(problem) for batch in batches for problem in batch.problems]:
+        raise errors.InputError("\n".join(problems))
+    every = values.Objects((item.value for batch in batches for item in batch.items), namespace=namespace)
+    for batch in batches:
+        objects = values.Objects((item.value for item in batch.items), namespace=namespace, others=every)
+        for item in batch.items:
+            request = Request(value=item.value, namespace=namespace, objects=objects, place="check")
+            explanation = explaining.explain(evaluator, request)
+            line = item.document.line if item.document is not None else 0
+            if explanation.workload is not None:
+                yield f"{batch.source}:{line}" if line else batch.source, explanation
+
+
+def _described(place: str, explanation: Explanation) -> dict[str, object]:
+    workload = explanation.workload
+    return {
+        "place": place,
+        "kind": workload.kind if workload else "",
+        "namespace": workload.namespace if workload else "",
+        "name": workload.name if workload else "",
+        "role": workload.role.value if workload else "",
+        "roleReason": workload.role_reason if workload else "",
+        "pools": [
+            {"podSet": name, "pool": each.pool, "fits": each.fits, "reason": each.reason}
+            for name, reasons in explanation.pools
+            for each in reasons
+        ],
+        "exemption": explanation.exemption,
+        "entries": [
+            {
+                "code": each.entry.code,
+                "name": each.entry.name,
+                "state": each.state.value,
+                "texts": list(each.texts),
+            }
+            for each in explanation.entries
+        ],
+    }

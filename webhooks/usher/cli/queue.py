@@ -62,7 +62,7 @@ def queue(
         formats_queue.write_json(found, sys.stdout, as_written=as_written)
     else:
         formats_queue.write_text(found, sys.stdout)
-    answers = {each.outlook.answer for each in found}
+    answers = {each.answer for each in found}
     if Answer.NEVER in answers:
         context.exit(main.FINDINGS)
     if Answer.UNKNOWN in answers and not allow_unknown:

@@ -222,6 +222,11 @@ class DescribedKind(Section):
     pod_sets: list[DescribedPods] = Field(default=[], max_length=16, description="The pods, by their templates.")
     embedded: DescribedObject | None = Field(default=None, description="A whole object that it makes, several times.")
     scale: FieldPath | None = Field(default=None, description="The number that `/scale` writes.")
+    elsewhere: list[FieldPath] = Field(
+        default=[],
+        max_length=16,
+        description="Fields that name another object with pods of it: an object that has one is unknown there.",
+    )
     makes: list[KindName] = Field(
         default=[], max_length=16, description="Known kinds that its controller makes, for chains of owners."
     )

@@ -30,6 +30,7 @@ from pydantic import BeforeValidator
 
 from usher import errors, memo, model, paths, quantities
 from usher.accelerators import boards, mig
+from usher.accelerators.names import meaning_of
 from usher.config.pools import QuotaSpec
 from usher.kinds.kind import Code
 from usher.kinds.reading import counts as reading_counts
@@ -455,6 +456,14 @@ def _tell_of_others(value: Object, path: str, known: list[str], versions: tuple[
     for pointer in found or ():
         if f"{path}{pointer}".removesuffix("/spec") not in known:
             reading.unknown(path + pointer, reason)
+    if found == [] and not known:
+        reason = f"unrecognised kind {full_name} asks for accelerators, which is not judged"
+        for pointer in pod_templates.find_resource_requests(dict(value), _is_accelerator) or ():
+            reading.unknown(path + pointer, reason)
+
+
+def _is_accelerator(name: str) -> bool:
+    return name in ("gpu", "gpus") or meaning_of(name) is not None
 
 
 _OF_POOLS: Final = "spec.template.spec.requirements[]"

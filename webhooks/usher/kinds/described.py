@@ -375,7 +375,7 @@ class _Templates:
 
     def __init__(self, described: Sequence[described_kinds.DescribedKind]) -> None:
         self._described = described
-        self._by_version: dict[str, tuple[_Pods | _Embedded, ...]] = {}
+        self._by_version: dict[str, tuple[_Pods | _Embedded | _Elsewhere, ...]] = {}
 
     def __call__(self, value: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
         version = paths.text(value.get("apiVersion")).rpartition("/")[2]
@@ -390,15 +390,27 @@ class _Templates:
             yield from part.templates(root, reading, steps)
 
 
-def _parts(kind: described_kinds.DescribedKind) -> tuple[_Pods | _Embedded, ...]:
+class _Elsewhere(NamedTuple):
+    """A field that names another object with pods."""
+
+    path: str
+
+    def templates(self, root: expressions.Found, reading: Reading, _steps: list[int]) -> Iterator[Template]:
+        if (place := _below(root, self.path, reading)).value is not None:
+            reading.unknown(place.path, "this field names another object with pods, and usher does not judge these")
+        return iter(())
+
+
+def _parts(kind: described_kinds.DescribedKind) -> tuple[_Pods | _Embedded | _Elsewhere, ...]:
+    elsewhere = map(_Elsewhere, kind.elsewhere)
     if kind.embedded is not None:
-        return (_Embedded(kind.embedded),)
+        return (_Embedded(kind.embedded), *elsewhere)
     parts, names = list[_Pods](), list[str]()
     for described in kind.pod_sets:
         if not described.alternates:
             names = [*_NAMES]
         (parts[-1].beside if described.alternates else parts).append(_Pods(described, kind, names))
-    return tuple(parts)
+    return (*parts, *elsewhere)
 
 
 def _template_paths(kind: described_kinds.DescribedKind) -> Iterator[str]:

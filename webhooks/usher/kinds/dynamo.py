@@ -124,7 +124,7 @@ def _templates(part: _Part, reading: Reading) -> Iterator[Template]:
         path=part.path,
         spec=made.spec,
         metadata=made.metadata,
-        count=_pods(part, replicas * nodes, reading),
+        count=_with_checkpoint(_pods(part, replicas * nodes, reading), part, reading),
         traits=_TRAITS._replace(changeable=part.is_beta, pod_group=AS_CONFIGURED if nodes > 1 else ""),
         containers=_in_order(made, main),
         fields={"volumes": volumes} if volumes is not None else {},
@@ -194,6 +194,20 @@ def _pods(part: _Part, number: int, reading: Reading) -> model.Count:
     if _is_on(part, part.value.get("scalingAdapter"), part.path + "/scalingAdapter", reading):
         return model.Count(minimum=number, maximum=None, reason="a scaling adapter lets autoscalers set its replicas")
     return model.Count(minimum=number, maximum=number)
+
+
+def _with_checkpoint(count: model.Count, part: _Part, reading: Reading) -> model.Count:
+    """The pods of a component of a graph, and one of the Job that writes its checkpoint (checkpoint in its CRD)."""
+    path = f"{part.path}/experimental/checkpoint" if part.is_beta else f"{part.path}/checkpoint"
+    holder = (
+        reading.mapping(part.value.get("experimental"), f"{part.path}/experimental") if part.is_beta else part.value
+    )
+    options = reading.mapping(holder.get("checkpoint"), path)
+    if not part.name or not reading.flag(options.get("enabled"), path + "/enabled") or count.maximum is None:
+        return count
+    if options.get("checkpointRef") or options.get("mode") == "Manual":
+        return count
+    return replace(count, maximum=count.maximum + 1, reason="1 more while Dynamo writes a checkpoint")
 
 
 def _is_on(part: _Part, value: object, path: str, reading: Reading) -> bool:

@@ -1,4 +1,4 @@
-"""Jobs of Volcano, NodeSets of Slurm, and the scalers of the roles of a DisaggregatedSet.
+"""Jobs of Volcano, gangs in queues of YuniKorn, NodeSets of Slurm, and the scalers of the roles of a DisaggregatedSet.
 
 A NodeSet (slinky.slurm.net) is the worker nodes of a Slurm cluster that runs in Kubernetes. Sources for it, at v1beta1
 of SlinkyProject/slurm-operator: internal/builder/workerbuilder/worker_app.go for the pods, and
@@ -6,19 +6,21 @@ internal/controller/nodeset/nodeset_sync.go for their number.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from msgspec.structs import replace
 from pydantic import BeforeValidator
 
-from usher import memo, model, paths
+from usher import memo, model, paths, quantities
 from usher.kinds.kind import Code
 from usher.kinds.reading import counts as reading_counts
-from usher.kinds.reading import values
+from usher.kinds.reading import environment, known_keys, queues_and_gangs, value_forms, values
 from usher.kinds.reading.counts import Growth
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
 from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
+from usher.kinds.reading.value_forms import pod_specs
 from usher.kinds.reading.values import Reading, Reference
 
 Object = Mapping[str, paths.Json]
@@ -274,6 +276,116 @@ def _of_job_template(name: str, path: str, *, waits: bool, reading: Reading) -> 
         yield replace(template, name=f"{name}/{template.name}", count=count, traits=traits)
 
 
+_RECLAIMING: Final = memo.pattern(r"actions[^\n]{0,200}\breclaim\b")
+_CAPACITY: Final = memo.pattern(r"name:\s*[\"']?capacity\b")
+
+
+def _above_deserved(value: paths.Object, objects: values.Objects) -> Iterator[model.UnreadKey]:
+    """A gang that needs more of everything than its queue deserves, so Volcano reclaims nothing for its last pods.
+
+    Source: AddPreemptiveFn in pkg/scheduler/plugins/capacity/capacity.go of volcano-sh/volcano. Since 1.13.1 one
+    resource within its bound is enough.
+    """
+    spec = paths.mapping(value.get("spec"))
+    queue = paths.mapping(objects.known("scheduling.volcano.sh", "Queue").get(str(spec.get("queue", "default"))))
+    of_queue = paths.mapping(queue.get("spec"))
+    deserved = {
+        name: amount
+        for name, written in paths.mapping(of_queue.get("deserved")).items()
+        if (amount := value_forms.amount_in([written])) is not None
+    }
+    if of_queue.get("parent", "root") != "root" or not any("/" in name for name in deserved):
+        return
+    pods, asked = 0, defaultdict[str, int](int)
+    for task in map(paths.mapping, paths.elements(spec.get("tasks"))):
+        replicas = task.get("replicas", 0)
+        pods += replicas if isinstance(replicas, int) else 0
+        of_pod = queues_and_gangs.requests_of(paths.mapping(paths.mapping(task.get("template")).get("spec")))
+        for name, needed in of_pod.items():
+            asked[name] += needed.nanos * (replicas if isinstance(replicas, int) else 0)
+    minimum = spec.get("minAvailable", pods)
+    device = next((name for name in asked if "/" in name and name in deserved), "")
+    is_above = all(amount > deserved.get(name, 0) for name, amount in asked.items())
+    if device and is_above and minimum == pods and _reclaims(objects):
+        needs, has = (quantities.Quantity(each) for each in (asked[device], deserved[device]))
+        name = paths.text(paths.metadata(queue).get("name"))[:80]
+        text = (
+            f"starts with {quantities.named(device[:60], needs)} at once, and its Queue {name} deserves {has}: Volcano "
+            "reclaims nothing above that, so the job waits until other queues leave the rest"
+        )
+        yield environment.misread("/spec/queue", text, "raise deserved of the Queue, or ask for less", "controller")
+
+
+def _reclaims(objects: values.Objects) -> bool:
+    """Whether a configuration of Volcano reclaims by the plugin capacity."""
+    texts = (
+        str(text)[:9000]
+        for each in objects.known("", "ConfigMap").values()
+        for text in paths.mapping(each.get("data")).values()
+    )
+    return any(_RECLAIMING.search(text) and _CAPACITY.search(text) for text in texts)
+
+
+_YUNIKORN: Final = ("yunikorn-defaults", "yunikorn-configs")
+"""The ConfigMaps with the queues of YuniKorn; what the second one says replaces the first."""
+
+_LEVELS: Final = 20
+_QUEUE_LABELS: Final = ("yunikorn.apache.org/queue", "queue")
+
+
+def above_queue(value: paths.Object, objects: values.Objects) -> Iterator[model.UnreadKey]:
+    """Pods, or the gangs of their task groups, that need more devices than their queue of YuniKorn ever has.
+
+    Sources: addApplication in pkg/scheduler/partition.go and AddAllocationAsk in pkg/scheduler/objects of
+    apache/yunikorn-core; GetQueueNameFromPod in pkg/common/utils of apache/yunikorn-k8shim.
+    """
+    queues = objects.once("queues of YuniKorn", lambda: dict(_queues_of_yunikorn(objects)))
+    for spec, path, _ in pod_specs(value) if queues else ():
+        if spec.get("schedulerName", "yunikorn") != "yunikorn":
+            continue
+        here = path.removesuffix("/spec") + "/metadata"
+        labels, annotations = (known_keys.part_at(value, f"{here}/{each}") for each in ("labels", "annotations"))
+        written = [
+            each[key] for key in _QUEUE_LABELS for each in (labels, annotations) if isinstance(each.get(key), str)
+        ]
+        name = f"root.{written[0].removeprefix('root.')}" if written else ""
+        gang = queues_and_gangs.needs_of_task_groups(annotations)
+        for device, needed in (gang or queues_and_gangs.requests_of(spec)).items():
+            most = queues.get(name, {}).get(device)
+            if most is not None and needed > most:
+                all_of = "all its task groups together" if gang else "a pod"
+                text = (
+                    f"asks for {quantities.named(device[:60], needed)} in {all_of}, and its queue {name[:80]} of "
+                    f"YuniKorn has at most {quantities.text(device, most)}, so it never starts"
+                )
+                yield environment.misread(here, text, "raise max of the queue, or ask for less", "controller")
+                break
+
+
+def _queues_of_yunikorn(objects: values.Objects) -> Iterator[tuple[str, Mapping[str, quantities.Quantity]]]:
+    """The most that each queue may have of each device, by its full name; only where pods choose their queue."""
+    for each in _YUNIKORN:
+        data = paths.mapping(objects.known("", "ConfigMap").get(each, {}).get("data"))
+        read = paths.mapping(known_keys.parsed(data.get("queues.yaml")))
+        for partition in map(paths.mapping, paths.elements(read.get("partitions"))):
+            rules = [paths.mapping(rule).get("name") for rule in paths.elements(partition.get("placementrules"))]
+            above: list[tuple[str, Mapping[str, quantities.Quantity], paths.Object]] = [("", {}, partition)]
+            for _ in range(_LEVELS) if rules[:1] in ([], ["provided"]) else ():
+                above = [below for one in above for below in _below(*one)]
+                yield from ((name, most) for name, most, _ in above)
+
+
+def _below(
+    name: str, most: Mapping[str, quantities.Quantity], queue: paths.Object
+) -> Iterator[tuple[str, Mapping[str, quantities.Quantity], paths.Object]]:
+    for each in map(paths.mapping, paths.elements(queue.get("queues"))):
+        own = paths.mapping(paths.mapping(each.get("resources")).get("max"))
+        amounts = {key: value_forms.amount_in([text]) for key, text in own.items() if "/" in key}
+        known = {key: quantities.Quantity(amount) for key, amount in amounts.items() if amount is not None}
+        lower = {key: min(amount, known.get(key, amount)) for key, amount in {**known, **most}.items()}
+        yield f"{name}.{paths.text(each.get('name'))}".removeprefix("."), lower, each
+
+
 _MANY = 10**9
 """More processes than any node runs; Python would refuse to write out a number of thousands of digits."""
 
@@ -283,7 +395,7 @@ def _text(value: object) -> object:
 
 
 CODE: Final[Mapping[str, Code]] = {
-    "Job.batch.volcano.sh": {"templates": _job},
+    "Job.batch.volcano.sh": {"templates": _job, "unmet": _above_deserved},
     "CronJob.batch.volcano.sh": {"templates": _cron_job},
     "JobTemplate.flow.volcano.sh": {"templates": _job},
     "JobFlow.flow.volcano.sh": {"templates": _job_flow},

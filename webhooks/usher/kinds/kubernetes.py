@@ -7,8 +7,9 @@ torch.distributed (environment variable initialization, torchrun), jax.distribut
 
 A Rollout of Argo stands here because it is written as a Deployment. A canary without traffic routing has as many pods
 as a Deployment with its `maxSurge`. With traffic routing the old pods stay until the new ones get all requests, so
-there are twice as many; so are there with blue-green, from the promotion on, whatever its preview counts. Sources:
-utils/replicaset/canary.go, rollout/bluegreen.go and docs/features/specification.md of argoproj/argo-rollouts.
+there are twice as many; so are there with blue-green from the promotion on, and its preview may have more. Sources:
+utils/replicaset/canary.go, rollout/bluegreen.go, rollout/experiment.go and docs/features/specification.md of
+argoproj/argo-rollouts.
 
 Version v1beta1 of claims has the fields of a request in the request itself; later versions have them in `exactly`.
 NetworkAttachmentDefinitions of Multus are networks for pods: usher reads only their names.
@@ -57,12 +58,34 @@ def _rollout(rollout: Mapping[str, paths.Json], reading: Reading) -> Iterator[Te
 def _pods_during_a_rollout(strategy: Mapping[str, paths.Json], replicas: int, reading: Reading) -> tuple[int, str]:
     """How many pods a rollout runs beside the replicas, and why."""
     if strategy.get("blueGreen") is not None:
-        return replicas, f"{replicas} more during a rollout, by blueGreen"
+        blue_green = reading.mapping(strategy["blueGreen"], "/spec/strategy/blueGreen")
+        path = "/spec/strategy/blueGreen/previewReplicaCount"
+        most = max(replicas, reading.count(blue_green.get("previewReplicaCount"), path, default=0))
+        return most, f"{most} more during a rollout, by blueGreen"
     canary = reading.mapping(strategy.get("canary"), _CANARY)
+    experiments, most = _pods_of_steps(canary, replicas, reading)
+    beside = " and its experiments" if experiments else ""
     if canary.get("trafficRouting") is not None:
-        return replicas, f"{replicas} more during a rollout, by canary with trafficRouting"
+        surge = most + experiments
+        return surge, f"{surge} more during a rollout, by canary with trafficRouting{beside}"
     surge = share_of_replicas(replicas, canary.get("maxSurge"), f"{_CANARY}/maxSurge", reading) if replicas else 0
-    return surge, f"{surge} more during a rollout"
+    return surge + experiments, f"{surge + experiments} more during a rollout{beside and ', by canary' + beside}"
+
+
+def _pods_of_steps(canary: Mapping[str, paths.Json], replicas: int, reading: Reading) -> tuple[int, int]:
+    """The pods of all experiments among the steps, and the most pods of the canary by `setCanaryScale`.
+
+    The pods of an experiment stay for 30 seconds after it by default, so those of several are there together
+    (experiments/replicaset.go). A Rollout without replicas runs its experiments too.
+    """
+    experiments, most = 0, replicas
+    for path, step in reading.items(canary.get("steps"), _CANARY + "/steps"):
+        scale = reading.mapping(step.get("setCanaryScale"), path + "/setCanaryScale")
+        most = max(most, reading.count(scale.get("replicas"), path + "/setCanaryScale/replicas", default=0))
+        experiment = reading.mapping(step.get("experiment"), path + "/experiment")
+        for at, each in reading.items(experiment.get("templates"), path + "/experiment/templates"):
+            experiments += reading.count(each.get("replicas"), at + "/replicas", default=1)
+    return experiments, most
 
 
 def _referenced(

@@ -15,9 +15,11 @@ from pydantic import BeforeValidator
 from usher import errors, memo, model, paths
 from usher.documents import reader
 from usher.kinds.kind import Code
+from usher.kinds.reading import known_keys, value_forms
+from usher.kinds.reading.environment import misread
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
 from usher.kinds.reading.templates import DEFAULT_SCHEDULER, FIRST, LISTS, ONE, ContainerPlace, Place, Template, Traits
-from usher.kinds.reading.values import Reading
+from usher.kinds.reading.values import Absence, Objects, Reading, Reference
 
 RAY_TRAITS: Final = Traits(trains=FIRST, operator_environment=frozenset({"RAY_*", "FQ_RAY_IP"}))
 
@@ -329,10 +331,98 @@ def _ray_cron_job(ray_cron_job: Mapping[str, paths.Json], reading: Reading) -> I
         yield template_times(template, _RUNS)
 
 
+_KUEUE: Final = "kueue.x-k8s.io"
+
+
+def _elsewhere(value: paths.Object, objects: Objects) -> Iterator[model.UnreadKey]:
+    """A cluster that scales itself in a queue of MultiKueue (KQ:pkg/controller/jobs/raycluster/raycluster_webhook.go).
+
+    Kueue refuses it from kubernetes-sigs/kueue#13244 on, and deleted it after its admission before.
+    """
+    spec, metadata = paths.mapping(value.get("spec")), paths.metadata(value)
+    name = paths.text(paths.mapping(metadata.get("labels")).get(f"{_KUEUE}/queue-name"))
+    if spec.get("enableInTreeAutoscaling") is not True or not name:
+        return
+    namespace = paths.text(metadata.get("namespace"))
+    local = objects.find(Reference(group=_KUEUE, kind="LocalQueue", name=name, namespace=namespace))
+    of_local = {} if isinstance(local, Absence) else paths.mapping(local.get("spec"))
+    queue = objects.known(_KUEUE, "ClusterQueue").get(paths.text(of_local.get("clusterQueue")), {})
+    checks = objects.known(_KUEUE, "AdmissionCheck")
+    for _, check, _ in known_keys.checks_of(paths.mapping(queue.get("spec"))):
+        controller = paths.mapping(checks.get(check, {}).get("spec")).get("controllerName")
+        if controller == known_keys.MULTIKUEUE:
+            text = (
+                f"scales itself in a queue whose AdmissionCheck {check[:80]} sends it to other clusters, and "
+                "MultiKueue takes no cluster of Ray that does"
+            )
+            remedy = "turn enableInTreeAutoscaling off, or use a queue of this cluster"
+            yield misread("/spec/enableInTreeAutoscaling", text, remedy, "controller")
+            return
+
+
+def _idle_workers(value: paths.Object, _known: Objects) -> Iterator[model.UnreadKey]:
+    """Workers that a RayService always has, with more GPUs than all deployments of its configuration ever use."""
+    config = known_keys.parsed(known_keys.part_at(value, "/spec").get("serveConfigV2"))
+    used = [_most_gpus(each) for each in _objects(paths.mapping(config).get("applications"))]
+    cluster = known_keys.part_at(value, "/spec/rayClusterConfig")
+    kept = [_kept_gpus(each, cluster) for each in _objects(cluster.get("workerGroupSpecs"))]
+    if not used or not kept or None in used or None in kept:
+        return
+    most, least = math.ceil(sum(filter(None, used)) / _WHOLE), sum(filter(None, kept))
+    if 0 < most < least:
+        text = f"keeps {least} GPUs in its workers, and the deployments of serveConfigV2 use at most {most} of them"
+        remedy = "lower minReplicas and replicas of the workers, or raise num_replicas of the deployments"
+        yield misread("/spec/rayClusterConfig/workerGroupSpecs", text, remedy, "controller")
+
+
+def _of_service(value: paths.Object, known: Objects) -> Iterator[model.UnreadKey]:
+    yield from _idle_workers(value, known)
+    config = known_keys.parsed(known_keys.part_at(value, "/spec").get("serveConfigV2"))
+    applications = _objects(paths.mapping(config).get("applications"))
+    for field, default in (("route_prefix", "/"), ("name", "default")):
+        given = [each.get(field, default) for each in applications]
+        twice = next((each for each in given if isinstance(each, str) and given.count(each) > 1), "")
+        if twice:
+            text = f"has two applications with the {field} {twice[:60]} in serveConfigV2, and Ray Serve refuses that"
+            yield misread("/spec/serveConfigV2", text, f"give each application a {field} of its own", "controller")
+
+
+def _kept_gpus(group: paths.Object, cluster: Mapping[str, Any]) -> int | None:
+    """The GPUs of the workers that a group always has; None if usher cannot say."""
+    field = "minReplicas" if cluster.get("enableInTreeAutoscaling") else "replicas"
+    given = (group.get(field, 0), group.get("minReplicas", 0), group.get("numOfHosts", 1))
+    numbers = [each for each in given if isinstance(each, int)]
+    limits = value_forms.values_at(group, "template.spec.containers[].resources.limits")
+    own = paths.mapping(group.get("rayStartParams"))
+    if len(numbers) < len(given) or {"num-gpus", "resources"} & own.keys():
+        return None
+    return (
+        max(numbers[:2])
+        * numbers[2]
+        * sum(known_keys.integer(paths.mapping(each).get("nvidia.com/gpu")) for each in limits)
+    )
+
+
+def _most_gpus(application: paths.Object) -> int | None:
+    """The thousandths of GPUs of all replicas of an application; None if its code or Ray decides some of them."""
+    deployments, whole = _objects(application.get("deployments")), 0
+    if paths.mapping(application.get("args")).get("llm_configs") or not deployments:
+        return None
+    for each in deployments:
+        scaled = paths.mapping(each.get("autoscaling_config"))
+        number = scaled.get("max_replicas") if scaled else each.get("num_replicas", 1)
+        if not isinstance(number, int) or not ({"ray_actor_options", "placement_group_bundles"} & each.keys()):
+            return None
+        plain = {key: given for key, given in each.items() if key != "autoscaling_config"}
+        (found,) = _deployments({**application, "deployments": [{**plain, "num_replicas": number}]})
+        whole += int(found["together"])
+    return whole
+
+
 CODE: Final[Mapping[str, Code]] = {
-    "RayCluster.ray.io": {"templates": _ray_cluster},
+    "RayCluster.ray.io": {"templates": _ray_cluster, "unmet": _elsewhere},
     "RayJob.ray.io": {"templates": _ray_job},
-    "RayService.ray.io": {"templates": _ray_service},
+    "RayService.ray.io": {"templates": _ray_service, "unmet": _of_service},
     "RayCronJob.ray.io": {"templates": _ray_cron_job},
 }
 

@@ -24,7 +24,7 @@ from usher.kinds import (
     kubeflow_pipelines,
     kubeflow_trainer,
     kubernetes,
-    nvidia,
+    ome,
     ray,
     served_models,
     serving_groups,
@@ -37,7 +37,7 @@ from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.shapes import ShapeTypes, strict_adapter
 
 _FAMILIES: Final = (
-    *(argo, autoscaling, dynamo, job_groups, kserve, kubeflow_pipelines, kubeflow_trainer, kubernetes, nvidia, ray),
+    *(argo, autoscaling, dynamo, job_groups, kserve, kubeflow_pipelines, kubeflow_trainer, kubernetes, ome, ray),
     *(served_models, serving_groups, spark, tekton),
 )
 
@@ -122,7 +122,9 @@ _SCALED: Final[dict[tuple[str, str], Kind]] = {(kind.group, kind.plural): kind f
 def unmet(value: paths.Object, key: Key, objects: reading_values.Objects) -> Iterable[model.UnreadKey]:
     """The needs of an object that the objects of the files and the facts do not meet, by the code of its kind."""
     kind = BY_KEY.get(key)
-    return () if kind is None or kind.unmet is None else kind.unmet(value, objects)
+    if kind is not None and kind.unmet is not None:
+        yield from kind.unmet(value, objects)
+    yield from job_groups.above_queue(value, objects)
 
 
 def scaled(group: str, plural: str) -> Kind | None:

@@ -1,27 +1,353 @@
-"""Models and services that an operator serves: KAITO (kaito.sh) and OME (ome.io).
+"""Pods that operators of models write whole: NVIDIA's operator of NIM (apps.nvidia.com), and KAITO (kaito.sh).
+
+NIM: the services of NeMo are described (kinds/descriptions/serving.yaml). For a named profile the operator adds as many
+GPUs as its tensor parallelism, if the object requests no GPUs. Sources: api/apps/v1alpha1, manifests/,
+internal/controller/nimbuild_controller.go and internal/controller/platform/standalone/nimservice.go (addGPUResources)
+of NVIDIA/k8s-nim-operator at f63f74d7.
 
 KAITO makes its pods from a machine type: each asks for all GPUs of one machine. Sources: pkg/sku, pkg/workspace and
-pkg/ragengine of kaito-project/kaito at 056b8280. The pods of an InferenceService of OME come from a runtime. Sources:
-pkg/controller/v1beta1/inferenceservice of sgl-project/ome at 17b77eda.
+pkg/ragengine of kaito-project/kaito at 056b8280.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from msgspec.structs import replace
 
-from usher import memo, model, paths
+from usher import model, paths
 from usher.kinds.kind import Code
-from usher.kinds.reading import pod_templates as layers
-from usher.kinds.reading.counts import DEFAULT_SURGE, share_of_replicas
-from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
-from usher.kinds.reading.templates import LISTS, ONE, TERMS, ContainerPlace, Place, Template, Traits
+from usher.kinds.reading.pod_templates import pod_template, template_times
+from usher.kinds.reading.templates import NOWHERE, ONE, TERMS, ClaimPlace, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
 Object = Mapping[str, paths.Json]
 
+_DEVICE_CLASS: Final = "gpu.nvidia.com"
+"""The device class of a claim that does not name one."""
+
+ClaimEntries = list[tuple[str, Mapping[str, paths.Json]]]
+
+
+def resources_with_claims(spec: Object, path: str, claims: ClaimEntries, reading: Reading) -> paths.Object:
+    """The resources of the main container. The operator replaces their claims with those of `draResources`."""
+    given = reading.mapping(spec.get("resources"), path + "/resources")
+    result: paths.Object = {field: given[field] for field in ("requests", "limits") if field in given}
+    taken: list[paths.Json] = []
+    for index, (claim_path, entry) in _named_claims(claims):
+        requests = reading.texts(entry.get("requests"), claim_path + "/requests")
+        taken += [{"name": _claim_name(index), "request": request} for request in requests or ("",)]
+    return {**result, "claims": taken} if taken else result
+
+
+def _named_claims(claims: ClaimEntries) -> Iterator[tuple[int, tuple[str, Mapping[str, paths.Json]]]]:
+    """The entries that refer to an existing claim or claim template, with their indices."""
+    for index, (path, entry) in enumerate(claims):
+        if entry.get("claimCreationSpec") is None:
+            yield index, (path, entry)
+
+
+def _claim_name(index: int) -> str:
+    return f"claim-{index}"
+
+
+def _claim_entry(index: int, entry: Object) -> paths.Json:
+    fields = ("resourceClaimName", "resourceClaimTemplateName")
+    return {"name": _claim_name(index), **{field: entry[field] for field in fields if field in entry}}
+
+
+def created_claims(claims: ClaimEntries, container: str, reading: Reading) -> Iterator[ClaimPlace]:
+    """The claims for which the operator makes a template; what selects the devices does not change their number."""
+    for claim_path, entry in claims:
+        path = claim_path + "/claimCreationSpec"
+        creation = reading.mapping(entry.get("claimCreationSpec"), path)
+        requests: list[paths.Json] = []
+        for device_path, device in reading.items(creation.get("devices"), path + "/devices"):
+            name = reading.text(device.get("deviceClassName"), device_path + "/deviceClassName") or _DEVICE_CLASS
+            count = reading.count(device.get("count"), device_path + "/count", default=1, of="devices")
+            if count:
+                requests.append({"name": "device", "exactly": {"deviceClassName": name, "count": count}})
+        if requests:
+            yield ClaimPlace(spec={"devices": {"requests": requests}}, path=path, container=container)
+
+
+def claim_entries(claims: ClaimEntries) -> list[paths.Json]:
+    """`spec.resourceClaims` of the pods."""
+    return [_claim_entry(index, entry) for index, (_, entry) in _named_claims(claims)]
+
+
+GROUP: Final = "apps.nvidia.com"
 _GPU: Final = "nvidia.com/gpu"
+_KEYS: Final = ("tensorParallelism", "tp")
+_NOT_KNOWN: Final = "how many GPUs its pods get is not known"
+
+
+def gpus_of_service(spec: Object, path: str, gpus_of_node: int | None, reading: Reading) -> Mapping[str, Place]:
+    """`requests` and `limits` with the GPUs that the operator adds to a NIMServiceSpec; empty if it adds no GPUs.
+
+    Args:
+        gpus_of_node: GPUs of each of several nodes; None for a single pod.
+        reading: looks the NIMCache up.
+    """
+    cache_path = path + "/storage/nimCache"
+    storage = reading.mapping(spec.get("storage"), path + "/storage")
+    cache = reading.mapping(storage.get("nimCache"), cache_path)
+    name = reading.text(cache.get("name"), cache_path + "/name")
+    profile = reading.text(cache.get("profile"), cache_path + "/profile")
+    if not (name and profile) or spec.get("draResources") or _asks_for_gpus(spec):
+        return {}
+    reference = Reference(group=GROUP, kind="NIMCache", name=name, namespace=reading.context.namespace)
+    found = reading.look_up(reference, cache_path + "/name", consequence=_NOT_KNOWN)
+    if found is None or not _is_optimised(found):
+        return {}
+    if gpus_of_node is not None:
+        return _added_gpus(str(gpus_of_node), spec, path, reading, because=cache_path)
+    amount = _parallelism_of_profile(found, profile)
+    if amount is None:
+        reading.unknown(cache_path + "/profile", f"{reference} does not tell of this profile: {_NOT_KNOWN}")
+        return {}
+    return _added_gpus(amount or "1", spec, path, reading, because=cache_path)
+
+
+def gpus_of_build(spec: Object, path: str, reading: Reading) -> Mapping[str, Place]:
+    """The same for a NIMBuild. If it names no profile, it takes the only profile that can be built.
+
+    constructEngineBuildPod in internal/controller/nimbuild_controller.go: without a number the operator makes no pod.
+    """
+    cache_path = path + "/nimCache"
+    cache = reading.mapping(spec.get("nimCache"), cache_path)
+    name = reading.text(cache.get("name"), cache_path + "/name")
+    profile = reading.text(cache.get("profile"), cache_path + "/profile")
+    if not name or _asks_for_gpus(spec):
+        return {}
+    reference = Reference(group=GROUP, kind="NIMCache", name=name, namespace=reading.context.namespace)
+    found = reading.look_up(reference, cache_path + "/name", consequence=_NOT_KNOWN)
+    if found is None:
+        return {}
+    amount = _parallelism_of_profile(found, profile) if profile else None
+    if not amount:
+        reading.unknown(cache_path, f"{reference} does not tell the tensor parallelism: {_NOT_KNOWN}")
+        return {}
+    return _added_gpus(amount, spec, path, reading, because=cache_path)
+
+
+def _asks_for_gpus(spec: Object) -> bool:
+    resources = spec.get("resources")
+    holder: Object = resources if isinstance(resources, dict) else {}
+    asked = (holder.get(field) for field in ("requests", "limits"))
+    return any(isinstance(each, dict) and _GPU in each for each in asked)
+
+
+def _is_optimised(cache: Object) -> bool:
+    """Whether the model comes from NGC for certain GPUs (nimcache_types.go, IsOptimizedNIM)."""
+    inner = Reading()
+    source = inner.mapping(inner.mapping(cache.get("spec"), "/spec").get("source"), "/spec/source")
+    ngc = inner.mapping(source.get("ngc"), "/spec/source/ngc")
+    return source.get("ngc") is not None and ngc.get("modelEndpoint") is None
+
+
+def _parallelism_of_profile(cache: Object, name: str) -> str | None:
+    """The tensor parallelism of a profile in the status: empty if it is not set, None if the profile is missing."""
+    inner = Reading()
+    status = inner.mapping(cache.get("status"), "/status")
+    for path, profile in inner.items(status.get("profiles"), "/status/profiles"):
+        if profile.get("name") == name:
+            config = inner.strings(profile.get("config"), path + "/config")
+            return next((config[key] for key in _KEYS if key in config), "")
+    return None
+
+
+def _added_gpus(amount: str, spec: Object, path: str, reading: Reading, *, because: str) -> Mapping[str, Place]:
+    """Requests and limits with the GPUs added. Each keeps its path, or has the path `because` if it was empty."""
+    resources = reading.mapping(spec.get("resources"), path + "/resources")
+    found = {}
+    for field in ("requests", "limits"):
+        here = f"{path}/resources/{field}"
+        own = {name: str(quantity) for name, quantity in reading.resources(resources.get(field), here).items()}
+        found[field] = Place({**own, _GPU: amount}, here if own else because)
+    return found
+
+
+_MODE: Final = "serving.kserve.io/deploymentMode"
+_DEPLOYMENTS: Final = frozenset({"Standard", "RawDeployment"})
+_CACHE_NODES: Final = {"feature.node.kubernetes.io/pci-10de.present": "true"}
+"""Node labels for the download of a NIMCache that names no nodes: nodes with any NVIDIA device."""
+
+# The operator copies only some fields of a pod, and with several nodes not even the affinity.
+_NIM_TRAITS: Final = Traits(changeable=False)
+
+
+def _nim_service(service: Object, reading: Reading) -> Iterator[Template]:
+    metadata = reading.mapping(service.get("metadata"), "/metadata")
+    name = reading.text(metadata.get("name"), "/metadata/name")
+    spec = reading.mapping(service.get("spec"), "/spec")
+    yield from _service_templates(spec, "/spec", "", f"{name}-ctr" if name else "ctr", reading)
+
+
+def _nim_pipeline(pipeline: Object, reading: Reading) -> Iterator[Template]:
+    """A NIMService for every entry that is enabled (nimpipeline_types.go)."""
+    spec = reading.mapping(pipeline.get("spec"), "/spec")
+    for path, service in reading.items(spec.get("services"), "/spec/services"):
+        name = reading.text(service.get("name"), path + "/name")
+        own = reading.mapping(service.get("spec"), path + "/spec")
+        templates = list(_service_templates(own, path + "/spec", name, f"{name}-ctr" if name else "ctr", reading))
+        if reading.flag(service.get("enabled"), path + "/enabled"):
+            yield from templates
+
+
+def _service_templates(spec: Object, path: str, name: str, container: str, reading: Reading) -> Iterator[Template]:
+    """One template for the pods of a Deployment, or for leaders and workers alike: they request the same."""
+    nodes, gpus_of_node = _nodes_of_service(spec, path, reading)
+    claims = list(reading.items(spec.get("draResources"), path + "/draResources"))
+    added = gpus_of_service(spec, path, gpus_of_node, reading)
+    main = ContainerPlace(
+        value={"env": spec.get("env"), "resources": resources_with_claims(spec, path, claims, reading)},
+        path=path,
+        name=container,
+        requests=added.get("requests"),
+        limits=added.get("limits"),
+    )
+    fields = {
+        # `resources` belongs to the container, not to the pod as a whole.
+        "resources": Place(None, path + "/resources"),
+        "resourceClaims": Place(claim_entries(claims), path + "/draResources"),
+    }
+    if nodes > 1:
+        fields["affinity"] = Place(None, path + "/affinity")
+    yield Template(
+        name=name,
+        path=path,
+        spec=Place(spec, path),
+        metadata=Place(spec, path),
+        count=_service_replicas(spec, path, nodes, reading),
+        traits=_NIM_TRAITS._replace(operator_environment=frozenset({"LWS_*"} if nodes > 1 else ())),
+        containers=(
+            *_other_containers(spec, path, "initContainers", model.ContainerType.INIT, reading),
+            *((main,) if spec else ()),
+            *_other_containers(spec, path, "sidecarContainers", model.ContainerType.APP, reading),
+        ),
+        fields=fields,
+        claims=tuple(created_claims(claims, container, reading)),
+    )
+    yield from _endpoint_picker(spec, path, name, reading)
+
+
+def _nodes_of_service(spec: Object, path: str, reading: Reading) -> tuple[int, int | None]:
+    """How many pods serve together, and how many GPUs the operator would give each; None for one pod alone.
+
+    Only the operator itself spreads a model over several nodes, KServe does not.
+    """
+    by_kserve = _is_by_kserve(spec, path, reading)
+    path += "/multiNode"
+    multi_node = reading.mapping(spec.get("multiNode"), path)
+    parallelism = reading.mapping(multi_node.get("parallelism"), path + "/parallelism")
+    nodes = reading.count(parallelism.get("pipeline"), path + "/parallelism/pipeline", default=0)
+    gpus = reading.count(parallelism.get("tensor"), path + "/parallelism/tensor", default=0, of="GPUs")
+    return 1 if by_kserve else max(nodes, 1), None if spec.get("multiNode") is None else gpus
+
+
+def _is_by_kserve(spec: Object, path: str, reading: Reading) -> bool:
+    return reading.text(spec.get("inferencePlatform"), path + "/inferencePlatform") == "kserve"
+
+
+def _service_replicas(spec: Object, path: str, nodes: int, reading: Reading) -> model.Count:
+    """The number of pods. A rollout makes no extra pods, and an autoscaler does not scale several nodes."""
+    replicas = reading.count(spec.get("replicas"), path + "/replicas", default=1)
+    scale = reading.mapping(spec.get("scale"), path + "/scale")
+    scaled = reading.flag(scale.get("enabled"), path + "/scale/enabled")
+    hpa_path = path + "/scale/hpa"
+    hpa = reading.mapping(scale.get("hpa"), hpa_path)
+    lowest = reading.count(hpa.get("minReplicas"), hpa_path + "/minReplicas", default=1)
+    most = reading.count(hpa.get("maxReplicas"), hpa_path + "/maxReplicas", default=lowest)
+    annotations = reading.strings(spec.get("annotations"), path + "/annotations")
+    if _is_by_kserve(spec, path, reading) and annotations.get(_MODE) not in _DEPLOYMENTS:
+        # manifests/inferenceservice.yaml leaves the bounds out; usher does not know which mode is the default here.
+        reason = "KServe gives its Knative Services no bound; spec.annotations name no other deploymentMode"
+        return model.Count(minimum=min(lowest if scaled else replicas, 1), maximum=None, reason=reason)
+    if not scaled:
+        return model.Count(minimum=replicas * nodes, maximum=replicas * nodes)
+    if hpa.get("maxReplicas") is None:
+        return model.Count(minimum=lowest * nodes, maximum=None, reason="autoscaling without maxReplicas")
+    return model.Count(minimum=lowest * nodes, maximum=max(most, lowest) * nodes, reason="autoscaling")
+
+
+def _other_containers(
+    spec: Object, path: str, field: str, kind: model.ContainerType, reading: Reading
+) -> Iterator[ContainerPlace]:
+    for container_path, container in reading.items(spec.get(field), f"{path}/{field}"):
+        value = {name: container.get(name) for name in ("name", "env")}
+        yield ContainerPlace(value=value, path=container_path, type=kind)
+
+
+def _endpoint_picker(spec: Object, path: str, name: str, reading: Reading) -> Iterator[Template]:
+    """A Deployment of one pod that chooses between the others (GetEPPDeploymentParams)."""
+    expose = reading.mapping(spec.get("expose"), path + "/expose")
+    router = reading.mapping(expose.get("router"), path + "/expose/router")
+    if router.get("eppConfig") is None:
+        return
+    path += "/expose/router/eppConfig"
+    config = reading.mapping(router["eppConfig"], path)
+    container = reading.mapping(config.get("containerSpec"), path + "/containerSpec")
+    value = {"env": container.get("env")}
+    place = ContainerPlace(value=value, path=path + "/containerSpec" if container else path, name="epp")
+    yield Template(
+        name="-".join(filter(None, (name, "epp"))),
+        path=path,
+        spec=Place(None, path),
+        metadata=NOWHERE,
+        traits=_NIM_TRAITS,
+        containers=(place,) if config else (),
+    )
+
+
+def _nim_cache(cache: Object, reading: Reading) -> Iterator[Template]:
+    """The pod that reads the manifest of the model, and then the Job that downloads it (constructJob)."""
+    spec = reading.mapping(cache.get("spec"), "/spec")
+    resources = reading.mapping(spec.get("resources"), "/spec/resources")
+    asked = Place(
+        {name: resources[name] for name in ("cpu", "memory") if resources.get(name) is not None}, "/spec/resources"
+    )
+    main = ContainerPlace(
+        value={"env": spec.get("env")}, path="/spec", name="nim-cache-ctr", requests=asked, limits=asked
+    )
+    selector = spec.get("nodeSelector")
+    yield Template(
+        name="",
+        path="/spec",
+        spec=Place(spec, "/spec"),
+        traits=_NIM_TRAITS,
+        containers=(
+            *_other_containers(spec, "/spec", "initContainers", model.ContainerType.INIT, reading),
+            *((main,) if spec else ()),
+        ),
+        fields={
+            "resources": Place(None, "/spec/resources"),
+            "nodeSelector": Place(_CACHE_NODES if selector is None else selector, "/spec/nodeSelector"),
+        },
+    )
+
+
+# The operator copies only some fields of a pod.
+_NEMO_TRAITS: Final = Traits(changeable=False)
+_BUILDER: Final = "nim-build-ctr"
+
+
+def _nim_build(build: Object, reading: Reading) -> Iterator[Template]:
+    """The pod that builds an engine. The pod that reads the result afterwards requests no accelerators."""
+    spec = reading.mapping(build.get("spec"), "/spec")
+    added = gpus_of_build(spec, "/spec", reading)
+    main = ContainerPlace(
+        value=spec, path="/spec", name=_BUILDER, requests=added.get("requests"), limits=added.get("limits")
+    )
+    yield Template(
+        name="",
+        path="/spec",
+        spec=Place(spec, "/spec"),
+        metadata=Place(spec, "/spec"),
+        traits=_NEMO_TRAITS._replace(trains=_BUILDER, operator_environment=frozenset({"NIM_*", "NGC_API_KEY"})),
+        containers=(main,) if spec else (),
+        fields={"resources": NOWHERE, "affinity": NOWHERE, "schedulerName": NOWHERE, "priorityClassName": NOWHERE},
+    )
+
 
 _GPUS_OF_MACHINES: Final[Mapping[str, int]] = {
     name: gpus
@@ -181,418 +507,13 @@ def _rag_engine(engine: Object, reading: Reading) -> Iterator[Template]:
     yield _placed(_kaito_pod(compute, "ragengine", ONE, reading, gpus=known), selector, reading)
 
 
-_COMPONENTS: Final = ("engine", "decoder", "router")
-_WORK: Final = {"engine": "prefill", "decoder": "decode", "router": "router"}
-"""The work of components beside a decoder (pkg/apis/ome/v1beta1/inference_service.go)."""
-_OME: Final = "ome.io"
-_RUNTIMES: Final = ("ServingRuntime", "ClusterServingRuntime")
-_NAMED: Final = "/spec/runtime"
-
-
-def _ome_service(service: Object, reading: Reading) -> Iterator[Template]:
-    """The pods of the components that a service has: each completes the same component of its runtime."""
-    spec = reading.mapping(service.get("spec"), "/spec")
-    metadata = reading.mapping(service.get("metadata"), "/metadata")
-    within = reading.text(metadata.get("namespace"), "/metadata/namespace") or reading.context.namespace
-    name = reading.text(reading.mapping(spec.get("runtime"), _NAMED).get("name"), _NAMED + "/name")
-    if name:
-        runtime = _named_runtime(name, within, reading)
-        why = f"runtime {name} is not known here: its pods are not judged. Give it in the files or by --facts"
-    else:
-        runtime, why = _chosen_runtime(service, spec, within, reading)
-    if runtime is None and name:
-        reading.unknown(_NAMED + "/name", why)
-    if runtime is None and spec.get("acceleratorSelector") is not None:
-        reading.unknown("/spec/acceleratorSelector", "the runtime decides whether the AcceleratorClass counts")
-    for part in _COMPONENTS:
-        if spec.get(part) is None:
-            continue
-        path = f"/spec/{part}"
-        own = reading.mapping(spec[part], path)
-        if runtime is None and not {"runner", "leader", "containers"} & own.keys():
-            reading.unknown(path, why)
-            continue
-        below = None if runtime is None else runtime.get(f"{part}Config")
-        merged = own if below is None else layers.patched(below, Place(own, path), reading, typed=True)
-        if runtime is not None and part != "router":
-            merged = _on_accelerators(merged, own, spec, runtime, path=path, reading=reading)
-        chosen = _NAMED + "/name" if name else "/spec/model/name"
-        written = {} if runtime is None else dict.fromkeys(_of_runtime(merged, own, path), chosen)
-        for each in _component(part, Place(merged, path), is_own=below is None, reading=reading):
-            work = _WORK[part] if spec.get("decoder") is not None else each.serves_as
-            yield replace(each, serves_as=work, written=written)
-
-
-def _named_runtime(name: str, within: str, reading: Reading) -> Object | None:
-    """The spec of a runtime of the namespace, or else of the cluster, whatever its `kind` (its fetcher.go)."""
-    for kind, namespace in zip(_RUNTIMES, (within, ""), strict=True):
-        found = reading.context.find(Reference(group=_OME, kind=kind, name=name, namespace=namespace))
-        if found is not None:
-            return reading.mapping(found.get("spec"), _NAMED + "/name")
-    return None
-
-
-_FILLED: Final = ("modelArchitecture", "modelFramework", "modelFormat", "modelParameterSize")
-"""Fields of a model that OME's agent reads from the model where they are missing (pkg/modelagent/config_parser.go)."""
-_ALSO_FILLED: Final = ("quantization", "diffusionPipeline")
-"""The same: fields that many models lack. Where a model says its architecture, its author said these as well."""
-_KEPT_AS_IT_IS: Final = "ome.oracle.com/skip-config-parsing"
-
-
-def _chosen_runtime(service: Object, spec: Object, within: str, reading: Reading) -> tuple[Object | None, str]:
-    """The spec of the runtime that OME chooses by the model, or why it is not known (pkg/runtimeselector).
-
-    Runtimes of the namespace come before those of the cluster; among them the highest score, the nearest range of sizes
-    and the first name decide (scorer.go). `protocolVersions` and `kind` do not count.
-    """
-    help_ = "Name a runtime, or give the model and the runtimes in the files or by --facts"
-    name = reading.text(reading.mapping(spec.get("model"), "/spec/model").get("name"), "/spec/model/name")
-    own = Reference(group=_OME, kind="BaseModel", name=name, namespace=within)
-    found = reading.context.find(own)
-    if found is None:
-        found = reading.context.find(replace(own, kind="ClusterBaseModel", namespace=""))
-    if not name or found is None:
-        which = f"model {name} is not known here" if name else "the service names no model"
-        return None, f"OME chooses a runtime by the model, and {which}: its pods are not judged. {help_}"
-    about = paths.mapping(found.get("spec"))
-    if about.get("disabled") is True:
-        return None, f"OME makes no pods of it, because model {name} is disabled"
-    kept = paths.mapping(paths.metadata(found).get("annotations")).get(_KEPT_AS_IT_IS) == "true"
-    missing = [] if kept else [each for each in _FILLED if not about.get(each)]
-    if "modelArchitecture" in missing:
-        missing += [each for each in _ALSO_FILLED if not about.get(each)]
-    wanted = _wanted_classes(service, spec)
-    candidates: list[tuple[tuple[object, ...], str, Object]] = []
-    count = 0
-    for kind, space in zip(_RUNTIMES, (within, None), strict=True):
-        listed = reading.context.objects.listed(_OME, kind, space)
-        count += len(listed)
-        for title, value in listed.items():
-            runtime = paths.mapping(value.get("spec"))
-            score = _score(runtime, about, wanted, frozenset(missing))
-            if score > 0:
-                rank = (kind != _RUNTIMES[0], -score, _distance(runtime, about) or 0.0, title)
-                candidates.append((rank, title, runtime))
-    if not candidates:
-        which = f"no known runtime supports model {name}" if count else "no runtime is known here"
-        return None, f"OME chooses a runtime by the model, and {which}: its pods are not judged. {help_}"
-    if missing and len(candidates) > 1:
-        names = sorted(title for _, title, _ in candidates)
-        shown = ", ".join(names[:4]) + (f" or {len(names) - 4} others" if names[4:] else "")
-        fields = ", ".join(each for each in missing if each not in _ALSO_FILLED)
-        reason = f"OME reads {fields} of model {name} from its files, and may choose the runtime {shown}"
-        return None, f"{reason}: its pods are not judged. Name a runtime, or write these fields into the model"
-    return min(candidates, key=lambda each: each[0])[2], ""
-
-
-def _wanted_classes(service: Object, spec: Object) -> frozenset[str]:
-    """The AcceleratorClasses that a runtime must support (matcher.go compareAcceleratorClass)."""
-    holders = [
-        paths.mapping(spec.get("acceleratorSelector")),
-        *(paths.mapping(paths.mapping(spec.get(part)).get("acceleratorOverride")) for part in ("engine", "decoder")),
-    ]
-    annotations = paths.mapping(paths.metadata(dict(service)).get("annotations"))
-    named = [annotations.get("ome.io/accelerator-class"), *(each.get("acceleratorClass") for each in holders)]
-    return frozenset(each for each in named if isinstance(each, str))
-
-
-def _classes(runtime: Object) -> list[str]:
-    required = paths.mapping(runtime.get("acceleratorRequirements")).get("acceleratorClasses")
-    return [each for each in paths.elements(required) if isinstance(each, str)]
-
-
-def _score(runtime: Object, about: Object, wanted: frozenset[str], missing: frozenset[str]) -> int:
-    """How well a runtime supports a model; 0 where it does not, or where OME does not choose it by itself.
-
-    Args:
-        wanted: the AcceleratorClasses that it must support.
-        missing: the fields of the model that may still have any value.
-    """
-    formats = [paths.mapping(each) for each in paths.elements(runtime.get("supportedModelFormats"))]
-    if (
-        runtime.get("disabled") is True
-        or (wanted and not wanted <= {*_classes(runtime)})
-        or not any(each.get("autoSelect") is True for each in formats)
-        or not any(_supports(each, about, missing) for each in formats)
-        or _distance(runtime, about) is None
-    ):
-        return 0
-    return max(_format_score(each, about, missing) for each in formats)
-
-
-def _supports(supported: Object, about: Object, missing: frozenset[str]) -> bool:
-    """matcher.go compareSupportedModelFormats: every field is on both sides or on neither, and has the same value."""
-    for field in ("modelArchitecture", "quantization"):
-        if field not in missing and supported.get(field) != about.get(field):
-            return False
-    pipeline = paths.mapping(supported.get("diffusionPipeline"))
-    if pipeline and "diffusionPipeline" not in missing and not _has_pipeline(pipeline, about):
-        return False
-    if supported.get("modelFormat") is None:
-        return False
-    return all(
-        field in missing or _same_version(supported.get(field), about.get(field), strictly=True)
-        for field in ("modelFormat", "modelFramework")
-    )
-
-
-def _has_pipeline(wanted: Object, about: Object) -> bool:
-    """matcher.go compareDiffusionPipeline."""
-    given = paths.mapping(about.get("diffusionPipeline"))
-    mine, parts = ({**each, **paths.mapping(each.get("additionalComponents"))} for each in (given, wanted))
-    return wanted.get("className") in (None, given.get("className")) and all(
-        isinstance(own := mine.get(key), dict) and all(each.get(by) in (None, "", own.get(by)) for by in _PART)
-        for key, each in parts.items()
-        if isinstance(each, dict) and key != "additionalComponents"
-    )
-
-
-_PART: Final = ("library", "type")
-
-
-def _format_score(supported: Object, about: Object, missing: frozenset[str]) -> int:
-    """scorer.go CalculateFormatScore: the weights of equal fields, times the priority; 0 if one differs."""
-    if supported.get("autoSelect") is False:
-        return 0
-    priority, score = supported.get("priority"), 0
-    for field, usual in (("modelFormat", 10), ("modelFramework", 5)):
-        wanted, given = supported.get(field), about.get(field)
-        if wanted is not None and (given is not None or field in missing):
-            if field not in missing and not _same_version(wanted, given, strictly=False):
-                return 0
-            weight = paths.mapping(wanted).get("weight")
-            score += weight if isinstance(weight, int) and weight else usual
-        elif field == "modelFramework" and (wanted is not None or given is not None):
-            return 0
-    return score * (priority if isinstance(priority, int) else 1)
-
-
-def _same_version(supported: paths.Json, given: paths.Json, *, strictly: bool) -> bool:
-    """Whether two formats have the same name and fitting versions; `strictly`: both have a version or neither.
-
-    matcher.go compareModelFormatVersions.
-    """
-    if supported is None or given is None:
-        return supported is given
-    mine, theirs = paths.mapping(given), paths.mapping(supported)
-    if mine.get("name") != theirs.get("name"):
-        return False
-    versions = mine.get("version"), theirs.get("version")
-    if None in versions:
-        return versions == (None, None) or not strictly
-    own, other = (_parsed_version(paths.text(each)) for each in versions)
-    if own is None or other is None:
-        return False
-    operator, (mine_by, my_form), (theirs_by, their_form) = theirs.get("operator"), own, other
-    if operator not in ("GreaterThan", "GreaterThanOrEqual") or any((*mine_by[3:], *theirs_by[3:])):
-        return mine_by == theirs_by
-    return my_form == their_form and (theirs_by > mine_by or (operator != "GreaterThan" and theirs_by == mine_by))
-
-
-_VERSION: Final = memo.pattern(
-    r"(v?)(0|[1-9][0-9]{0,18})(?:\.(0|[1-9][0-9]{0,18})(?:\.(0|[1-9][0-9]{0,18})"
-    r"(?:\.([^-+]+))?(?:-([^+]+))?(?:\+(.+))?)?)?",
-    re.ASCII | re.DOTALL,
-)
-
-
-def _parsed_version(text: str) -> tuple[tuple[object, ...], tuple[str, int]] | None:
-    """The parts that order a version, and its form: the letter before it and how many numbers it has (pkg/modelver)."""
-    found = _VERSION.fullmatch(text[:_LONGEST])
-    if found is None:
-        return None
-    prefix, major, minor, patch, *more = found.groups()
-    extra = [tuple(each.split(".")) if each else () for each in more]
-    if any("" in each for each in extra):
-        return None
-    dev, preview, build = extra
-    numbers = (int(major), int(minor or 0), int(patch or 0))
-    return (*numbers, preview, build, dev), (prefix, 1 + (minor is not None) + (patch is not None))
-
-
-_LONGEST: Final = 100
-_SIZE: Final = memo.pattern(r"([0-9]{0,15}(?:\.[0-9]{0,15})?)([TBM]?)", re.ASCII)
-_UNITS: Final = {"T": 10**12, "B": 10**9, "M": 10**6, "": 1}
-
-
-def _size(value: paths.Json) -> float:
-    """The parameters of a model, for example `70B`; 0 for another text (matcher.go parseModelSize)."""
-    found = _SIZE.fullmatch(paths.text(value)[:_LONGEST])
-    return float(found[1]) * _UNITS[found[2]] if found and found[1].strip(".") else 0.0
-
-
-def _distance(runtime: Object, about: Object) -> float | None:
-    """How far a model is from both ends of the sizes of a runtime; None outside them, 0 where one has no size."""
-    given, wanted = about.get("modelParameterSize"), runtime.get("modelSizeRange")
-    if given is None or not isinstance(wanted, dict):
-        return 0.0
-    size, least, most = (_size(each) for each in (given, wanted.get("min"), wanted.get("max")))
-    return most - least if least <= size <= most else None
-
-
-def _on_accelerators(  # noqa: PLR0913 - the component in all its forms
-    merged: Object, own: Object, spec: Object, runtime: Object, *, path: str, reading: Reading
-) -> Object:
-    """A component with what its AcceleratorClass, and the pod fields of its runtime, add (components/base.go).
-
-    Resources are added only where the service has no own ones; the class wins over the runtime.
-    """
-    chosen = _accelerator_class(own, spec, runtime, Place(None, path), reading)
-    resources = paths.mapping(paths.mapping(own.get("runner")).get("resources"))
-    asked = {key for key in ("limits", "requests") if resources.get(key) is not None} or resources.get("claims")
-    discovery = paths.mapping(chosen.get("discovery"))
-    selected: dict[str, paths.Json] = {}
-    for each in (runtime.get("nodeSelector"), discovery.get("nodeSelector"), own.get("nodeSelector")):
-        selected |= paths.mapping(each)
-    added = {
-        key: amount
-        for each in map(paths.mapping, paths.elements(chosen.get("resources")))
-        if isinstance(key := each.get("name"), str) and isinstance(amount := each.get("quantity"), str | int)
-    }
-    of_runtime = {
-        paths.text(paths.mapping(each).get("name")): paths.mapping(paths.mapping(each).get("resources"))
-        for each in paths.elements(runtime.get("containers"))
-    }
-
-    def completed(holder: Object) -> dict[str, paths.Json]:
-        found = dict(holder)
-        if selected and isinstance(found.get("nodeSelector", {}), dict | None):
-            found["nodeSelector"] = {**paths.mapping(found.get("nodeSelector")), **selected}
-        if own.get("affinity") is None and discovery.get("affinity") is not None:
-            found["affinity"] = discovery["affinity"]
-        runner = found.get("runner")
-        if isinstance(runner, dict) and not asked and (added or of_runtime):
-            below = of_runtime.get(paths.text(runner.get("name")), {})
-            held = paths.mapping(runner.get("resources"))
-            given = {
-                key: {**paths.mapping(below.get(key)), **paths.mapping(held.get(key)), **added}
-                for key in ("limits", "requests")
-                if isinstance(held.get(key, {}), dict | None)
-            }
-            found["runner"] = {**runner, "resources": {**held, **given}}
-        return found
-
-    found = completed(merged)
-    for key in ("leader", "worker"):
-        if isinstance(found.get(key), dict):
-            found[key] = completed(paths.mapping(found[key]))
-    return found
-
-
-def _accelerator_class(own: Object, spec: Object, runtime: Object, part: Place, reading: Reading) -> Object:
-    """The spec of the AcceleratorClass of a component; empty without one (pkg/acceleratorclassselector).
-
-    The name of the component wins over that of the service. By a policy OME compares classes; usher knows only
-    the first available one, and a single one.
-    """
-    supported = _classes(runtime)
-    selectors = (
-        (own.get("acceleratorOverride"), part.path + "/acceleratorOverride"),
-        (spec.get("acceleratorSelector"), "/spec/acceleratorSelector"),
-    )
-    if not supported or all(each is None for each, _ in selectors):
-        return {}
-    for key in ("acceleratorClass", "policy"):
-        for value, path in selectors:
-            text = reading.text(reading.mapping(value, path).get(key), f"{path}/{key}")
-            if not text:
-                continue
-            names = [text] if key == "acceleratorClass" else supported
-            limits = paths.mapping(spec.get("acceleratorSelector")).get("constraints")
-            if key == "policy" and (limits or (text != "FirstAvailable" and len(names) > 1)):
-                reading.unknown(f"{path}/{key}", f"OME compares the AcceleratorClasses {', '.join(sorted(names))}")
-                return {}
-            references = [Reference(group=_OME, kind="AcceleratorClass", name=each) for each in names]
-            found = [reading.context.find(each) for each in references]
-            for reference, each in zip(references, found, strict=True):
-                if each is None:
-                    reading.unknown(
-                        f"{path}/{key}", f"{reference} is not known here. Give it in the files or by --facts"
-                    )
-                    return {}
-            return paths.mapping(paths.mapping(found[0]).get("spec"))
-    return {}
-
-
-def _of_runtime(merged: Object, own: Object, path: str) -> Iterator[str]:
-    """The paths of what only the runtime has, outermost first."""
-    for key, value in merged.items():
-        here, mine = paths.join(path, key), own.get(key)
-        if key not in own:
-            yield here
-        elif isinstance(value, dict) and isinstance(mine, dict):
-            yield from _of_runtime(value, mine, here)
-        elif isinstance(value, list) and isinstance(mine, list):
-            yield from (f"{here}/{index}" for index in range(len(mine), len(value)))
-
-
-def _ome_runtime(runtime: Object, reading: Reading) -> Iterator[Template]:
-    spec = reading.mapping(runtime.get("spec"), "/spec")
-    for name in _COMPONENTS:
-        path = f"/spec/{name}Config"
-        if spec.get(name + "Config") is not None:
-            for each in _component(name, Place(spec[name + "Config"], path), is_own=True, reading=reading):
-                yield replace(each, serves_as=_WORK[name] if spec.get("decoderConfig") is not None else each.serves_as)
-
-
-def _component(name: str, component: Place, *, is_own: bool, reading: Reading) -> Iterator[Template]:
-    """The pods of one component: a Deployment, or a LeaderWorkerSet with a leader or workers (utils/deployment.go)."""
-    value = reading.mapping(*component)
-    least = reading.count(value.get("minReplicas"), component.path + "/minReplicas", default=1)
-    if value.get("leader") is None and value.get("worker") is None:
-        most = max(reading.count(value.get("maxReplicas"), component.path + "/maxReplicas", default=0), least)
-        surge = share_of_replicas(most, DEFAULT_SURGE, component.path, reading)
-        reason = f"{surge} more during a rollout" if surge else ""
-        grown = most if most > least else 0
-        count = model.Count(minimum=least, maximum=most + surge, reason=reason, grown=grown)
-        yield _ome_pod(component, name, count, is_own=is_own, reading=reading)
-        return
-    groups = model.Count(minimum=least, maximum=least + 1, reason="1 more group during a rollout")
-    workers = reading.mapping(value.get("worker"), component.path + "/worker")
-    size = reading.count(workers.get("size"), component.path + "/worker/size", default=0)
-    for part, number in (("leader", 1), ("worker", size)):
-        if value.get(part) is None or not number:
-            continue
-        each = Place(value[part], f"{component.path}/{part}")
-        count = model.Count(minimum=number, maximum=number)
-        found = _ome_pod(each, f"{name}-{part}", count, is_own=is_own, reading=reading)
-        unit = model.Unit(name, size + 1)
-        yield replace(template_times(found, groups), waits=size > 0, groups=max(least, 1), unit=unit)
-
-
-def _ome_pod(holder: Place, name: str, count: model.Count, *, is_own: bool, reading: Reading) -> Template:
-    value = reading.mapping(*holder)
-    lists = {each: Place(value.get(each), f"{holder.path}/{each}") for each, _ in LISTS}
-    containers = list(listed_containers(lists, reading))
-    if value.get("runner") is not None:
-        runner = reading.mapping(value["runner"], holder.path + "/runner")
-        containers.append(ContainerPlace(value=runner, path=holder.path + "/runner"))
-    return Template(
-        name=name,
-        path=holder.path,
-        spec=holder,
-        metadata=holder,
-        count=count,
-        traits=Traits(changeable=is_own, operator_environment=frozenset({"MODEL_PATH", "PARALLELISM_SIZE", "LWS_*"})),
-        containers=tuple(containers),
-    )
-
-
-def _benchmark(benchmark: Object, reading: Reading) -> Iterator[Template]:
-    """The one pod that measures a service, with what `podOverride` changes (pkg/controller/v1beta1/benchmark)."""
-    path = "/spec/podOverride"
-    override = reading.mapping(reading.mapping(benchmark.get("spec"), "/spec").get("podOverride"), path)
-    container = ContainerPlace(value=override, path=path, name="benchmark")
-    yield Template(name="", path=path, spec=Place(override, path), traits=_KAITO_TRAITS, containers=(container,))
-
-
 CODE: Final[Mapping[str, Code]] = {
     "Workspace.kaito.sh": {"templates": _workspace},
     "InferenceSet.kaito.sh": {"templates": _inference_set},
     "MultiRoleInference.kaito.sh": {"templates": _multi_role},
     "RAGEngine.kaito.sh": {"templates": _rag_engine},
-    "InferenceService.ome.io": {"templates": _ome_service},
-    "ServingRuntime.ome.io": {"templates": _ome_runtime},
-    "ClusterServingRuntime.ome.io": {"templates": _ome_runtime},
-    "BenchmarkJob.ome.io": {"templates": _benchmark},
+    "NIMService.apps.nvidia.com": {"templates": _nim_service},
+    "NIMPipeline.apps.nvidia.com": {"templates": _nim_pipeline},
+    "NIMCache.apps.nvidia.com": {"templates": _nim_cache},
+    "NIMBuild.apps.nvidia.com": {"templates": _nim_build},
 }

@@ -25,7 +25,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import memo, model, paths
-from usher.kinds.reading import disks_and_machines, known_keys, pod_templates, started_programs
+from usher.kinds.reading import definition_limits, disks_and_machines, known_keys, pod_templates, started_programs
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.values import Lookup, Objects
@@ -475,7 +475,8 @@ def needs_of_cluster(
         size = model_size(f"--model {uri.partition('://')[2]}", {}) if uri else None
         if size and uri.startswith("hf://"):
             yield from _of_initializer(where, uri, size, workload.kind, objects)
-        if by_knative or workload.kind == "InferenceService":
+        if by_knative or (workload.kind == "InferenceService" and definition_limits.is_by_knative(value, objects)):
+            yield from definition_limits.refused_by_knative(value, objects)
             yield from _of_deadline(workload, value, size, objects)
 
 
@@ -514,10 +515,8 @@ def _of_deadline(
     workload: model.Workload, value: paths.Object, size: model.ModelSize | None, objects: Objects
 ) -> Found:
     """A revision of Knative that ends before its model is loaded, with the time of a node that has to start first."""
-    mode = paths.mapping(paths.metadata(value).get("annotations")).get("serving.kserve.io/deploymentMode")
-    mode = mode or _setting("inferenceservice-config", "deploy", objects).get("defaultDeploymentMode", "")
     given = places.values_at(value, "{metadata,spec.predictor,spec.template.metadata}.annotations^")
-    if (workload.kind == "InferenceService" and mode not in ("Serverless", "Knative")) or _DEADLINE in given:
+    if _DEADLINE in given:
         return
     data = known_keys.part_at(objects.known("", "ConfigMap").get("config-deployment", {}), "/data")
     written = _TIME.fullmatch(paths.text(data.get("progress-deadline")))

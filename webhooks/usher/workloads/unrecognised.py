@@ -4,10 +4,11 @@ accelerators are named.
 Why: docs/domain/principles.md#unknown-kinds.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -171,26 +172,71 @@ def description(value: paths.Object) -> dict[str, Any]:
         raise ValueError(f"usher knows {kind}.{group} itself")
     found = kind_by_shape(value)
     if found is None or found.pods is None:
-        raise ValueError(f"{_full_name(value)} holds no pod template that usher recognises")
-    pod_sets = {_described_place(each) for each in found.pods.templates(value, Reading())}
+        raise ValueError(
+            f"{_full_name(value)} holds no pod template that usher recognises. If fields of it become pods, describe "
+            "these by container, containers or devices (docs/kinds-of-your-own.md#paths)"
+        )
+    places = [_PlaceOfPods.of(each, value) for each in found.pods.templates(value, Reading())]
+    pod_sets = dict.fromkeys(each.described(together=_in_a_map(each, places)) for each in places)
     described = [dict(fields) for fields in sorted(pod_sets)]
     return {"kind": f"{kind}.{group}", "versions": [version], "podSets": described}
 
 
-def _described_place(template: Template) -> tuple[tuple[str, Any], ...]:
-    """The fields of a description for a template; those of several entries of a list are equal."""
-    ways: list[list[str]] = [[]]
-    for step in paths.split(template.path):
-        if step.isdecimal():
-            ways.append([])
-        else:
-            ways[-1].append(step)
-    *each, rest = (".".join(way) for way in ways)
-    is_template = template.spec.path != template.path
-    fields: list[tuple[str, Any]] = [("podTemplate" if is_template else "podSpec", rest), ("pods", "1")]
-    if each:
-        return (("each", tuple(each)), ("name", "item.name"), *fields)
-    return (("name", f"'{template.name}'"), *fields)
+_COUNTS: Final = ("replicas", "size", "count", "parallelism", "instances", "numWorkers", "nodes")
+"""Fields beside a pod template that usually hold the number of its pods."""
+
+
+class _PlaceOfPods(NamedTuple):
+    """Where a template stands in an object: the fields between entries of lists, and a number beside it."""
+
+    ways: tuple[tuple[str, ...], ...]
+    name: str
+    key: str
+    number: str
+    """The field beside the template with a number of pods; empty without one."""
+
+    @classmethod
+    def of(cls, template: Template, value: paths.Object) -> "_PlaceOfPods":
+        ways: list[list[str]] = [[]]
+        for step in paths.split(template.path):
+            if step.isdecimal():
+                ways.append([])
+            else:
+                ways[-1].append(step)
+        holder = paths.mapping(paths.resolve(value, template.path.rpartition("/")[0]))
+        number = next((each for each in _COUNTS if type(holder.get(each)) is int), "")
+        key = "podTemplate" if template.spec.path != template.path else "podSpec"
+        return cls(tuple(map(tuple, ways)), template.name, key, number)
+
+    def described(self, *, together: bool) -> tuple[tuple[str, Any], ...]:
+        """The fields of a description; those of several entries of a list, or `together` of a map, are equal."""
+        *each, rest = self.ways
+        if together:
+            each, rest = [(*rest[:-2], "*")], rest[-1:]
+        holder = "item" if each else "object"
+        counted = f"at({holder}, '{'.'.join((*rest[:-1], self.number))}', 1)" if self.number else "1"
+        fields: list[tuple[str, Any]] = [(self.key, ".".join(rest)), ("pods", counted)]
+        if each:
+            name = "key" if together else "item.name"
+            return (("each", tuple(".".join(way) for way in each)), ("name", name), *fields)
+        return (("name", f"'{self.name}'"), *fields)
+
+
+def _in_a_map(place: _PlaceOfPods, places: Sequence[_PlaceOfPods]) -> bool:
+    """Whether other templates stand in the same map, each in an entry of its own."""
+    if len(place.ways) > 1 or len(place.ways[0]) < _LEAST_STEPS_OF_MAP:
+        return False
+    alike = [
+        each
+        for each in places
+        if len(each.ways) == 1
+        and (each.ways[0][:-2], each.ways[0][-1], each.number) == (place.ways[0][:-2], place.ways[0][-1], place.number)
+    ]
+    return len(alike) > 1
+
+
+_LEAST_STEPS_OF_MAP: Final = 4
+"""spec, the map, the entry and the template: the fields of a spec itself are not entries of a map."""
 
 
 def is_unknown(workload: model.Workload) -> bool:
@@ -262,6 +308,12 @@ def read_unrecognised(
             f"{full_name} has values for a chart that asks for accelerators: render the chart, "
             "e.g. helm template | usher check -"
         )
+    if found == [] and known is None and _may_make_pods(group, kind):
+        found = _own_fields(value)
+        reason = (
+            f"unrecognised kind {full_name} asks for accelerators in a field of its own, which is not judged; "
+            "describe it under workloads: of usher.yaml"
+        )
     hidden, why = _HIDDEN.get((group, kind), ("", ""))
     if found == [] and hidden and _holds_field(value, hidden):
         found = [hidden]
@@ -289,6 +341,45 @@ def read_unrecognised(
         exists=bool(paths.metadata(value).get("uid")),
         unknowns=reading.found(),
     )
+
+
+_OWN_COUNT: Final = memo.pattern(
+    r"(?:num|n|total|requested)?[_-]?(?:gpus?|accelerators?)(?:[_-]?(?:count|num|number|quantity))?", re.IGNORECASE
+)
+_OWN_COUNTS: Final = ("count", "number", "quantity", "num")
+
+
+def _may_make_pods(group: str, kind: str) -> bool:
+    """Whether a custom kind is one that usher knows nothing of: no chart, no part of pods, no subject of policies."""
+    return (
+        "." in group
+        and (group, kind) not in registry.BY_KEY
+        and (group, kind) not in _CHARTS | _PARTS
+        and not any(group == each or group.endswith(f".{each}") for each in _SUBJECTS_OF_POLICIES)
+    )
+
+
+def _own_fields(value: paths.Object) -> list[str]:
+    """The fields by which an operator that starts an image may give it accelerators, as `gpus: 2`."""
+    if not pod_templates.find_objects(value, lambda node: bool(paths.text(node.get("image")))):
+        return []
+    holders = pod_templates.find_objects(value, lambda node: any(_is_own_count(*each) for each in node.items()))
+    return [
+        paths.join(holder, key)
+        for holder in holders
+        for key, each in paths.mapping(paths.resolve(value, holder)).items()
+        if _is_own_count(key, each)
+    ]
+
+
+def _is_own_count(key: str, value: paths.Json) -> bool:
+    if not _OWN_COUNT.fullmatch(key):
+        return False
+    numbers = [value.get(each) for each in _OWN_COUNTS] if isinstance(value, dict) else [value]
+    return any(_COUNT.fullmatch(str(each)) for each in numbers if isinstance(each, int | str))
+
+
+_COUNT: Final = memo.pattern(r"[1-9][0-9]{0,5}", re.ASCII)
 
 
 def _holds_field(value: paths.Object, pointer: str) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from builders import audit_documents as audits
 from usher.audit.document import Audit, Cluster, Completeness, Gap, Group, GroupTable, Measurement, PriceEntry, Summary
-from usher.audit.reports import audit_page, audit_text, data_tables, textfile
+from usher.audit.reports import audit_page, audit_text, data_tables
 
 WITHOUT_GPUS: Final = audits.audit(
     cluster=Cluster(name="web", nodes=0),
@@ -110,7 +110,7 @@ def test_a_prometheus_that_did_not_answer_is_the_reason_and_not_the_advice() -> 
 @pytest.mark.parametrize("audit", [WITHOUT_GPUS, FORBIDDEN, SILENT], ids=["without GPUs", "forbidden", "silent"])
 def test_metrics_and_tables_of_nothing_have_no_invented_number(audit: Audit) -> None:
     stream = io.StringIO()
-    textfile.write(audit, stream)
+    data_tables.write_metrics(audit, stream)
     tables = dict(data_tables.csv_files(audit))
 
     assert "gpu_seconds{" not in stream.getvalue()

@@ -467,6 +467,24 @@ def test_a_claim_over_a_thousand_devices_ends_in_time() -> None:
     assert answer.reason
 
 
+def test_selectors_that_loop_cost_no_more_on_a_thousand_devices() -> None:
+    """Each evaluation stays below its own bound; no two devices are equal for the selectors, which want the last."""
+    numbers = [*range(30)]
+    devices = [device(str(index), attributes=number(index)) for index in range(1_000)]
+    slices = [slice_of(*devices[start : start + 100], name=str(start), count=10) for start in range(0, 1_000, 100)]
+    loops = [f"{numbers}.all(a, {numbers}.all(b, a + b >= 0)) && {A}.number == {999 - index}" for index in range(8)]
+    asked = claims(slices, *(request(f"r{index}", select=each) for index, each in enumerate(loops)))
+    start = time.process_time()
+    answer, again = room(asked), room(asked, node="node-2")
+
+    assert time.process_time() - start < 2
+    assert answer.sure == 0
+    assert answer.most > 0
+    assert "more than 2,000,000 steps on all devices" in answer.reason
+    assert again.sure == 0
+    assert room(claims(slices, request(select=f"{A}.number == 999"))).sure == 1
+
+
 def _job(pods: int, *, minimum: int, **asked: Any) -> tuple[paths.Object, list[paths.Object]]:
     """A Job whose pods each claim one device, or what is asked, and the facts about it but for nodes and slices."""
     spec: Any = {

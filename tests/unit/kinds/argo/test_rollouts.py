@@ -15,6 +15,17 @@ def rollout(**spec: builders.JsonValue) -> paths.Object:
     return builders.custom(API, "Rollout", {"replicas": 8, "template": template, **spec})
 
 
+def experiment(*replicas: int | None) -> dict[str, builders.JsonValue]:
+    templates: list[builders.JsonValue] = [
+        {"name": f"t{index}", "specRef": "stable", **({} if number is None else {"replicas": number})}
+        for index, number in enumerate(replicas)
+    ]
+    return {"experiment": {"templates": templates}}
+
+
+ROUTED: builders.JsonValue = {"nginx": {"stableIngress": "embed"}}
+
+
 @pytest.mark.parametrize(
     ("strategy", "most"),
     [
@@ -24,6 +35,12 @@ def rollout(**spec: builders.JsonValue) -> paths.Object:
         ({"canary": {"maxSurge": 0, "maxUnavailable": 1}}, 8),
         ({"canary": {"trafficRouting": {"nginx": {"stableIngress": "embed"}}}}, 16),
         ({"blueGreen": {"activeService": "embed", "previewReplicaCount": 1}}, 16),
+        ({"blueGreen": {"activeService": "embed", "previewReplicaCount": 9}}, 17),
+        # Pods of an experiment stay for a while after it, so those of two are there together.
+        ({"canary": {"steps": [experiment(2, None), {"setWeight": 50}, experiment(3)]}}, 16),
+        ({"canary": {"trafficRouting": ROUTED, "steps": [experiment(2)]}}, 18),
+        ({"canary": {"trafficRouting": ROUTED, "steps": [{"setCanaryScale": {"replicas": 12}}]}}, 20),
+        ({"canary": {"maxSurge": 1, "steps": [{"setCanaryScale": {"replicas": 12}}]}}, 9),
     ],
 )
 def test_the_strategy_says_how_many_pods_run_beside_the_old_ones(strategy: builders.JsonValue, most: int) -> None:

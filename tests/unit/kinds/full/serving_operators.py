@@ -1,4 +1,4 @@
-"""Full objects of the kinds in kinds/served_models.py and kinds/nvidia.py."""
+"""Full objects of the kinds in kinds/ome.py and kinds/served_models.py."""
 
 import builders
 from unit.kinds.full.parts import METADATA, pod_spec_fields

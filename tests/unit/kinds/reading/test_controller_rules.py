@@ -206,7 +206,7 @@ _RAY = (
         (
             (
                 "{apiVersion: serving.kserve.io/v1alpha1, kind: LLMInferenceService, metadata: {name: a}, spec: "
-                "{parallelism: {tensor: 2, pipeline: 2}, worker: {containers: []}}}"
+                "{baseRefs: [{name: stages}], parallelism: {tensor: 2, pipeline: 2}, worker: {containers: []}}}"
             ),
             [],
         ),

@@ -94,3 +94,50 @@ def test_damaged_routes_are_taken(damaged: paths.Json) -> None:
         route, broken = yaml.safe_load(_route()), {**other, "spec": damaged}
         refused = refused_values.beside_others(route, _KEY, Objects([route, *others, broken]))
         assert [each.remedy for each in refused if "timeouts" in each.remedy] == []
+
+
+_INGRESS = (
+    "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: i, namespace: ml, annotations: {%s}}, spec: "
+    "{ingressClassName: %s, rules: [{http: {paths: [{backend: {service: {name: llm, port: {number: 80}}}}]}}]}}"
+)
+
+
+def _of_ingress(annotations: str, name: str, server: str = _SERVER) -> list[str]:
+    values = [yaml.safe_load(each) for each in (_INGRESS % (annotations, name), *_cluster(server=server))]
+    found = refused_values.beside_others(values[0], ("networking.k8s.io", "Ingress"), Objects(values))
+    return [each.remedy for each in found]
+
+
+@pytest.mark.parametrize(
+    ("annotations", "name", "server", "remedies"),
+    [
+        ("", "alb", _SERVER, ["add the annotation alb.ingress.kubernetes.io/healthcheck-path: /health"]),
+        ("alb.ingress.kubernetes.io/healthcheck-path: /health", "alb", _SERVER, []),
+        ("alb.ingress.kubernetes.io/success-codes: 200-404", "alb", _SERVER, []),
+        ("", "alb", "{image: 'ollama/ollama:0.12.0'}", []),
+        ("", "nginx", _SERVER, ["add the annotation nginx.ingress.kubernetes.io/proxy-read-timeout"]),
+        ("nginx.ingress.kubernetes.io/proxy-read-timeout: '600'", "nginx", _SERVER, []),
+        ("", "nginx", "{image: nginx}", []),
+        ("", "traefik", _SERVER, []),
+    ],
+)
+def test_defaults_of_ingress_controllers_that_hurt_model_servers(
+    annotations: str, name: str, server: str, remedies: list[str]
+) -> None:
+    assert _of_ingress(annotations, name, server) == remedies
+
+
+_CHECKS = (
+    "{apiVersion: networking.gke.io/v1, kind: HealthCheckPolicy, metadata: {name: h, namespace: ml}, spec: "
+    "{targetRef: {kind: Service, name: %s}, default: {config: {httpHealthCheck: {requestPath: /health}}}}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("of_class", "policy", "found"),
+    [("gke-l7-rilb", "other", 1), ("gke-l7-rilb", "llm", 0), ("istio", "other", 0)],
+)
+def test_a_gateway_of_gke_asks_servers_for_the_root(of_class: str, policy: str, found: int) -> None:
+    others = [each.replace("gatewayClassName: c", f"gatewayClassName: {of_class}") for each in _cluster("x/y")]
+
+    assert len(_found(_route(), *others, _CHECKS % policy)) == found

@@ -224,7 +224,7 @@ def test_metrics_of_gpus_have_the_labels_that_a_monitor_leaves(honors: str, labe
         f"selector: {{matchLabels: {{app: dcgm-exporter}}}}, endpoints: [{{port: metrics, honorLabels: {honors}}}]",
     )
 
-    assert len(_remedies(_scaled(f'avg(DCGM_FI_DEV_GPU_UTIL{{{label}="a"}})'), monitor)) == count
+    assert len(_remedies(_scaled(f'sum(DCGM_FI_DEV_GPU_UTIL{{{label}="a"}})'), monitor)) == count
 
 
 def test_machines_of_kubevirt_need_the_gate_of_host_devices() -> None:

@@ -204,9 +204,6 @@ def test_the_operator_of_amd_takes_certain_values(spec: str, count: int) -> None
         ("resources: {limits: {nvidia.com/gpu: 1}}", "runtimeClassName: kata-qemu-nvidia-gpu, ", 1),
         ("resources: {limits: {nvidia.com/pgpu: 1}}", "runtimeClassName: kata-qemu-nvidia-gpu, ", 0),
         ("resources: {limits: {nvidia.com/gpu: 1}}", "runtimeClassName: nvidia, ", 0),
-        ("resources: {limits: {rdma/hca_a: 1}}", "", 1),
-        ("resources: {limits: {rdma/hca_a: 1}}, securityContext: {capabilities: {add: [IPC_LOCK]}}", "", 0),
-        ("resources: {limits: {rdma/hca_a: 1}}, securityContext: {privileged: true}", "", 0),
         ("env: [{name: NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY, value: /dev/aperture_devices}]", "", 1),
         (
             "env: [{name: NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY, value: /dev/aperture_devices}]",

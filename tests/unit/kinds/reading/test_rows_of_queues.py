@@ -6,6 +6,8 @@ import yaml
 from usher.kinds.reading import chosen_boards, controller_rules, value_forms
 from usher.kinds.reading.values import Objects
 
+_HEAD = "rayClusterConfig: {rayVersion: 2.46.0, headGroupSpec: {headService: {metadata: %s}}}"
+
 
 def _texts(text: str) -> list[str]:
     """The findings about the first of several objects."""
@@ -221,8 +223,8 @@ _OPTIONS = "gcsFaultToleranceOptions: {redisAddress: 'r:6379'}"
             _ray("upgradeStrategy: {type: NewCluster}, rayClusterConfig: {}", "RayService"),
         ),
         (
-            _ray("rayClusterConfig: {headGroupSpec: {headService: {metadata: {name: a}}}}", "RayService"),
-            _ray("rayClusterConfig: {headGroupSpec: {headService: {metadata: {labels: {a: b}}}}}", "RayService"),
+            _ray(_HEAD % "{name: a}", "RayService"),
+            _ray(_HEAD % "{labels: {a: b}}", "RayService"),
         ),
         (_spark("executor: {memory: 4Gi}"), _spark("executor: {memory: 4g}, driver: {memory: 512M}")),
         (_spark("executor: {memory: 1.5g}"), _spark("executor: {memory: 1536m, memoryOverhead: '384'}")),
@@ -245,7 +247,6 @@ _OPTIONS = "gcsFaultToleranceOptions: {redisAddress: 'r:6379'}"
         (_volcano("volumes: [{mountPath: /a}]"), _volcano("volumes: [{mountPath: /a, volumeClaimName: b}]")),
         (_volcano("schedulerName: default-scheduler"), _volcano("schedulerName: volcano")),
         (_volcano_conf("allocate", "{name: gangs}"), _volcano_conf("allocate", "{name: gang}, {name: our-own-plugin}")),
-        (_volcano_conf("allocat", "{name: gang}"), _volcano_conf("enqueue, allocate, backfill", "{name: gang}")),
         (
             _object("scheduling.run.ai/v2", "Queue", "parentQueue: a"),
             _object("scheduling.run.ai/v2", "Queue", "parentQueue: a, resources: {gpu: {quota: 1}}"),

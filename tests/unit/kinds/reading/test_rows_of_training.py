@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from usher import paths
-from usher.kinds.reading import chosen_boards, controller_rules, refused_values, value_forms
+from usher.kinds.reading import chosen_boards, controller_rules, queues_and_gangs, refused_values, value_forms
 from usher.kinds.reading.values import Objects
 
 
@@ -123,6 +123,10 @@ def _spark(more: str) -> str:
     return _object("sparkoperator.k8s.io/v1beta2", "SparkApplication", f"mode: cluster{more}")
 
 
+_NAMESPACE = "\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: ml%s}}"
+_INJECTED = ", labels: {katib.kubeflow.org/metrics-collector-injection: enabled}"
+
+
 def _trials(spec: str) -> str:
     return _object("kubeflow.org/v1beta1", "Experiment", spec)
 
@@ -217,6 +221,8 @@ _WRONG_AND_RIGHT = [
     (_leader("LeaderReady"), _leader("LeaderReady").replace("--pp-size 2", "")),
     (_spark(""), _spark(", driver: {serviceAccount: spark}")),
     (_trials("parallelTrialCount: 16, maxTrialCount: 4"), _trials("parallelTrialCount: 4, maxTrialCount: 4")),
+    (_trials("maxTrialCount: 2"), _trials("maxTrialCount: 3")),
+    (_trials("maxTrialCount: 3") + _NAMESPACE % "", _trials("maxTrialCount: 3") + _NAMESPACE % _INJECTED),
     (_gang_of_koordinator(4), _gang_of_koordinator(2)),
     (
         _job_set("train", "spec: {template: {spec: {restartPolicy: Always}}}"),
@@ -363,7 +369,7 @@ def _quota(kind: str, gpus: int, metadata: str, more: str = "") -> str:
 def _beside_kueue(*texts: str) -> list[str]:
     values = [yaml.safe_load(each) for each in texts]
     key = ("kueue.x-k8s.io", values[0]["kind"])
-    return [each.text for each in refused_values.beside_kueue(values[0], key, "", Objects(values))]
+    return [each.text for each in queues_and_gangs.beside_kueue(values[0], key, "", Objects(values))]
 
 
 def test_a_flavor_whose_labels_no_known_node_has_is_found() -> None:
@@ -378,10 +384,30 @@ def test_a_flavor_whose_labels_no_known_node_has_is_found() -> None:
 
 @pytest.mark.parametrize(("cohort", "queue", "is_more"), [(8, 8, True), (4, 4, False), (8, 0, False), (16, 4, False)])
 def test_quotas_of_a_cohort_are_added_to_those_of_its_queues(cohort: int, queue: int, is_more: bool) -> None:
-    """Quotas of one of them above the nodes are left to an autoscaler."""
     member = _quota("ClusterQueue", queue, "name: q", "cohortName: all, ")
 
     found = _beside_kueue(_quota("Cohort", cohort, "name: all"), member, _node("gpu: h100", 8))
+
+    assert bool(found) is is_more
+
+
+@pytest.mark.parametrize(
+    ("queue", "labels", "more", "is_more"),
+    [
+        (16, "gpu: h100", "", True),
+        (8, "gpu: h100", "", False),
+        (16, "gpu: a100", "", False),
+        (16, "gpu: h100, eks.amazonaws.com/nodegroup: g", "", False),
+        (16, "gpu: h100, topology.kubernetes.io/region: eu", "", False),
+        (16, "gpu: h100", "admissionChecks: [more-nodes], ", False),
+    ],
+)
+def test_a_queue_has_no_more_devices_than_nodes_outside_clouds(
+    queue: int, labels: str, more: str, is_more: bool
+) -> None:
+    flavor = _object("kueue.x-k8s.io/v1beta2", "ResourceFlavor", "nodeLabels: {gpu: h100}", "name: f")
+
+    found = _beside_kueue(_quota("ClusterQueue", queue, "name: q", more), flavor, _node(labels))
 
     assert bool(found) is is_more
 

@@ -4,7 +4,6 @@ It chooses devices in the order of the scheduler's allocator: pools by driver an
 that fits (k8s.io/dynamic-resource-allocation structured/internal/incubating). Its search has a bound on steps.
 """
 
-import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -12,7 +11,7 @@ from typing import Final, NamedTuple
 import orjson
 
 from usher import errors, memo, model, paths
-from usher.accelerators.device_selectors import Selector, compiled, refusing
+from usher.accelerators.device_selectors import MOST_STEPS_OF_SEARCH, Selector, compiled
 from usher.accelerators.names import CLAIM_PREFIX
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import Room
@@ -33,6 +32,7 @@ _MOST_PICKS: Final = 160
 _MOST_RESULTS: Final = 32
 """AllocationResultsMaxSize of k8s.io/api resource/v1 types.go."""
 UNBOUNDED: Final = 2**62
+_Now = device_slices.InUse | None
 
 
 class _Option(NamedTuple):
@@ -92,6 +92,7 @@ class Claims:
         self.table, self._classes, self._claims = table, classes, claims
         self._unknown, self._stop = unknown, stop
         self._rooms: dict[object, Room] = {}
+        self._steps = [MOST_STEPS_OF_SEARCH]
 
     @property
     def is_local(self) -> bool:
@@ -106,7 +107,7 @@ class Claims:
             return UNBOUNDED
         devices = [one for pool in self.table.pools.values() for each in pool.slices for one in each.devices]
         counters = {each: amount for pool in self.table.pools.values() for each, amount in pool.counters.items()}
-        return _Puzzle(self._claims, devices, counters, None, of_one_node=False).most()
+        return _Puzzle(self._claims, devices, counters, None, self._steps, of_one_node=False).most()
 
     def room(self, name: str, labels: Mapping[str, str], resources: Amounts, *, pods: int = 1) -> Room:
         return self._room(name, labels, resources, pods, None)
@@ -143,7 +144,7 @@ class Claims:
         if in_use is not None:
             for each, amount in in_use.consumed(pool for pool, _ in found):
                 counters[each] -= amount
-        puzzle = _Puzzle(claims, devices, counters, in_use)
+        puzzle = _Puzzle(claims, devices, counters, in_use, self._steps)
         key = (puzzle.signature(), pods, problem, *sorted(resources.items()))
         if key not in self._rooms:
             if len(self._rooms) > _MOST_ROOMS:
@@ -174,16 +175,17 @@ class _Item(NamedTuple):
 class _Puzzle:
     """The choice of devices of one node, or of all together, for the claims of several pods."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the claims, the devices, and what bounds both
         self,
         claims: Sequence[_Claim],
         devices: Sequence[device_slices.Device],
         counters: Mapping[tuple[str, ...], int],
-        now: device_slices.InUse | None,
+        now: _Now,
+        steps: list[int],
         *,
         of_one_node: bool = True,
     ) -> None:
-        self._of_one_node = of_one_node
+        self._of_one_node, self._steps = of_one_node, steps
         in_use = device_slices.NOTHING_IN_USE if now is None else now
         self.claims, self.devices = claims, devices
         self.options = [option for claim in claims for request in claim.requests for option in request]
@@ -192,7 +194,7 @@ class _Puzzle:
             for request in claim.requests:
                 first = self.items[-1].options[-1] + 1 if self.items else 0
                 self.items.append(_Item(0, index, range(first, first + len(request))))
-        self.rows = [[_use_of(device, option, now) for option in self.options] for device in devices]
+        self.rows = [[_use_of(device, option, now, steps) for option in self.options] for device in devices]
         shares = [in_use.shares.get(device.id) for device in devices]
         self.left = [
             [each.value - (own[name] if own else 0) for name, each in device.capacity]
@@ -305,9 +307,7 @@ class _Puzzle:
 
     def _refusing(self, option: _Option) -> str:
         selectors = [each for each in option.selectors if isinstance(each, Selector)]
-        with contextlib.suppress(NotEvaluated, EvaluationError):
-            return refusing(selectors, [each.subject for each in self.devices]) if self.devices else ""
-        return ""
+        return device_slices.refusing(selectors, [each.subject for each in self.devices], self._steps)
 
     def _lack(self) -> tuple[str, bool, float]:
         """Why one pod more finds no devices, and the part of them that is there."""
@@ -456,7 +456,7 @@ class _Search:
         return found
 
 
-def _use_of(device: device_slices.Device, option: _Option, now: device_slices.InUse | None) -> _Use | _Stop | None:
+def _use_of(device: device_slices.Device, option: _Option, now: _Now, steps: list[int]) -> _Use | _Stop | None:
     """The part of a device that an option takes; None where it does not select the device."""
     if now is not None and not option.admin and device.id in now.whole_devices:
         return _Use(blocked=f"device {device.id[2]} is in use")
@@ -465,7 +465,7 @@ def _use_of(device: device_slices.Device, option: _Option, now: device_slices.In
         try:
             if isinstance(selector, NotEvaluated):
                 raise selector
-            if not selector.matches(device.subject):
+            if not selector.matches(device.subject, steps):
                 return None
         except NotEvaluated as error:
             unsure = f"a selector of {option.title} has {error}, which usher does not evaluate"

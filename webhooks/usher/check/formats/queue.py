@@ -16,7 +16,7 @@ from usher.authorities.authority import Holding, Outlook
 from usher.authorities.authority import Rank as OutlookRank
 from usher.authorities.authority import Section as OutlookSection
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
-from usher.authorities.verdict import Answer
+from usher.authorities.verdict import Answer, worst
 from usher.check.batches import Batch
 from usher.check.formats import json_report, wording
 from usher.check.formats.lines import Lines, Row
@@ -51,6 +51,27 @@ class ShownOutlook(NamedTuple):
     place: str
     outlook: Outlook
     clusters: tuple["OtherCluster", ...] = ()
+
+    @property
+    def answer(self) -> Answer:
+        """The answer of the cluster; where MultiKueue sends the workload to others, with the best of theirs."""
+        if not self.places:
+            return self.outlook.answer
+        best = max((each.answer for each in self.places), key=_ORDER.index)
+        return worst([best, *(each.answer for each in self.outlook.sections if not each.sends)])
+
+    @property
+    def places(self) -> list["OtherCluster"]:
+        """The clusters in which MultiKueue could run it some day."""
+        return [each for each in self.clusters if each.sent and each.answer not in (Answer.NEVER, Answer.UNKNOWN)]
+
+    @property
+    def remedies(self) -> list[str]:
+        """The remedies, without the question that `--also` has answered."""
+        return [each for each in self.outlook.remedies if not (self.clusters and "--also NAME=FACTS" in each)]
+
+
+_ORDER: Final = list(Answer)
 
 
 class OtherCluster(NamedTuple):
@@ -88,8 +109,12 @@ class OtherCluster(NamedTuple):
             )
         if self.lacks:
             return self.lacks
-        deciding = (each for each in self.outlook.sections if each.answer is self.answer)
-        return next((reason for each in deciding for reason in each.reasons), "")
+        reasons = [each.reasons[0] for each in self.outlook.sections if each.answer is self.answer and each.reasons]
+        if self.answer is Answer.UNKNOWN:
+            waits = (each for each in self.outlook.sections if each.answer is Answer.NOT_NOW and each.reasons)
+            reasons[1:] = [f"{each.authority} says not now: {each.reasons[0]}" for each in waits]
+            return "; ".join(reasons)
+        return next(iter(reasons), "")
 
 
 _SENT_TWICE: Final = "Kueue rejects a copy, or sends it round. Leave the AdmissionCheck of MultiKueue out of that queue"
@@ -118,7 +143,7 @@ def write_text(shown: Iterable[ShownOutlook], stream: TextIO, /, *, width: int |
         if index:
             lines.write()
         lines.write(wording.printable(each.place))
-        _write(each.outlook, lines)
+        _write(each, lines)
         if each.clusters:
             lines.write()
             lines.write("  other clusters")
@@ -132,24 +157,26 @@ def _of_cluster(other: OtherCluster) -> str:
     return f"{answer}: {other.reason}" if other.reason else answer
 
 
-def _write(outlook: Outlook, lines: Lines) -> None:
-    workload = outlook.workload
+def _write(shown: ShownOutlook, lines: Lines) -> None:
+    outlook, workload = shown.outlook, shown.outlook.workload
     heading = f"{wording.workload_name(workload)} ({workload.api_version})"
     lines.wrapped(heading, first=Text(""), rest="  ")
-    lines.labelled([*_overview(outlook)])
+    lines.labelled([*_overview(shown)])
     for section in outlook.sections:
         lines.write()
         _write_section(section, lines)
-    if outlook.remedies:
+    if shown.remedies:
         lines.write()
         lines.write("  What would make it fit")
-        for remedy in outlook.remedies:
+        for remedy in shown.remedies:
             lines.wrapped(remedy, first=Text("    - "), rest="      ")
 
 
-def _overview(outlook: Outlook) -> Iterator[Row]:
-    workload = outlook.workload
-    yield Row("verdict", VERDICTS[outlook.answer])
+def _overview(shown: ShownOutlook) -> Iterator[Row]:
+    outlook, workload = shown.outlook, shown.outlook.workload
+    yield Row("verdict", VERDICTS[shown.answer])
+    if shown.places:
+        yield Row("MultiKueue", f"could run it in {', '.join(each.name for each in shown.places)}")
     for index, text in enumerate(_describe_requests(workload)):
         yield Row("" if index else "asks for", text)
     for index, rank in enumerate(outlook.ranks):
@@ -380,7 +407,7 @@ class Workload(json_report.Shape):
     kind: str = json_report.attribute("outlook", "workload", "kind")
     namespace: str = json_report.attribute("outlook", "workload", "namespace")
     name: str = json_report.attribute("outlook", "workload", "name")
-    answer: str = json_report.attribute("outlook", "answer")
+    answer: str
     pod_sets: list[PodSet] = json_report.attribute("outlook", "workload", "pod_sets")
     totals: Annotated[dict[str, Total], BeforeValidator(_by_name)] = json_report.attribute(
         "outlook", "workload", "totals"
@@ -388,7 +415,7 @@ class Workload(json_report.Shape):
     given: list[str] = json_report.attribute("outlook", "given")
     priorities: list[Rank] = json_report.attribute("outlook", "ranks")
     authorities: list[Section] = json_report.attribute("outlook", "sections")
-    remedies: list[str] = json_report.attribute("outlook", "remedies")
+    remedies: list[str]
     clusters: Annotated[list[ClusterAnswer], json_report.IF_ANY]
 
 

@@ -172,6 +172,29 @@ def _tainted(pool: Pool, rules: Sequence[_TaintRule]) -> Pool:
     return replace(pool, slices=slices)
 
 
+_LONGEST_TEXT: Final = 160
+_MOST_VALUES: Final = 4
+
+
+def refusing(selectors: Iterable[Selector], devices: Sequence[Subject], left: list[int]) -> str:
+    """The first selector that no device meets of those that earlier ones leave, and the values that it reads.
+
+    `device.attributes["gpu.nvidia.com"].profile == "1g.5gb" (profile is 1g.10gb)`; empty where devices are left,
+    where the list is empty, and where usher cannot say.
+    """
+    try:
+        for selector in selectors if devices else ():
+            selected = [each for each in devices if selector.matches(each, left)]
+            if not selected:
+                values = selector.values(devices)
+                there = "; ".join(f"{name} is {', '.join(sorted(of)[:_MOST_VALUES])}" for name, of in values.items())
+                return f"{selector.text[:_LONGEST_TEXT]}{f' ({there})' if there else ''}"
+            devices = selected
+    except (NotEvaluated, EvaluationError):
+        return ""
+    return ""
+
+
 def may_select(selector: Selector | NotEvaluated, driver: str) -> bool:
     """Whether a selector may select devices of a driver that are not known."""
     try:

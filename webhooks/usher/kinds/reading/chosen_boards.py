@@ -245,7 +245,7 @@ def beside_others(
     yield from pod_networks.beside_others(value, objects)
     yield from disks_and_machines.beside_others(value, devices, objects)
     yield from refused_values.beside_others(value, key, objects)
-    yield from places.claims_of_no_class(value, key, objects)
+    yield from disks_and_machines.claims_of_no_class(value, key, objects)
     yield from pod_networks.of_pods(workload, value, specs, objects)
     yield from counts.budgets_of_jobs(value, objects)
     yield from pod_templates.older_kubelets(workload, specs, objects)
@@ -274,22 +274,28 @@ def _of_drivers(value: paths.Object, devices: Mapping[str, Sequence[Mapping[str,
     """Images whose CUDA no driver of the known nodes has (docs.nvidia.com/deploy/cuda-compatibility)."""
     for spec, path, _ in places.pod_specs(value):
         asks = "nvidia.com/gpu" in places.texts_at(spec, _ASKED)
-        has_cuda = asks and any(map(_CUDA.search, places.texts_at(spec, "containers[].image")))
+        has_cuda = asks and any(map(_cuda_of, places.texts_at(spec, "containers[].image")))
         nodes = devices.get("nvidia.com/gpu", ()) if has_cuda else ()
         chosen = paths.mapping(spec.get("nodeSelector"))
         nodes = [each for each in nodes if chosen.items() <= each.items()]
         for where, image in places.texts_with_paths(spec, "containers[].image", path) if nodes else ():
-            if (found := _CUDA.search(image)) is None:
+            if not (major := _cuda_of(image)):
                 continue
-            least, of_data_centres = _DRIVERS[int(found[1])]
+            least, of_data_centres = _DRIVERS[int(major)]
             drivers = [_driver_of(each) for each in nodes]
             if all(
                 0 < driver < (least if "GeForce" in str(each.get(_PRODUCT)) else of_data_centres)
                 for driver, each in zip(drivers, nodes, strict=True)
             ):
-                text = f"runs an image with CUDA {found[1]}, but known nodes have drivers up to {max(drivers)}"
+                text = f"runs an image with CUDA {major}, but known nodes have drivers up to {max(drivers)}"
                 remedy = f"use an image with an older CUDA, or update the driver to {least} or later"
                 yield misread(where, text, remedy, "controller")
+
+
+def _cuda_of(image: str) -> str:
+    """The major version of CUDA of an image, where its tag or a row of known_keys.yaml says it."""
+    rows = (row for row in known_keys.rows("cuda") if re.search(row["image"], image.removeprefix("docker.io/")))
+    return found[1] if (found := _CUDA.search(image)) else next(rows, {"major": ""})["major"]
 
 
 def _driver_of(labels: Mapping[str, Any]) -> int:

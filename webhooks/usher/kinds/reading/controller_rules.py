@@ -4,20 +4,18 @@ Sources beside `program_names.json`: ResourceDiscoveryScriptPlugin.scala of apac
 slots, and the hostfile in pkg/controller/mpi_job_controller.go of kubeflow/mpi-operator; SetDefaults_Job and
 validateJobSpec of kubernetes/kubernetes v1.36 with pkg/webhooks/jobset_webhook.go of kubernetes-sigs/jobset;
 ValidateHorizontalPodAutoscaler of kubernetes/kubernetes; pkg/apis/serving/v1beta1/inference_service_validation.go of
-kserve/kserve, and kserve/kserve#6044; pkg/cache/placeholder.go of apache/yunikorn-k8shim;
-pkg/webhooks/clusterqueue_webhook.go of kubernetes-sigs/kueue; pkg/webhooks/*_webhook.go and DefaultContainerName in
-pkg/apis/kubeflow.org/v1 of kubeflow/training-operator; names of pods: pkg/jobs of kubernetes-sigs/jobset,
-pkg/controllers/job/helpers of volcano-sh/volcano, pkg/controller.v1/common of kubeflow/training-operator.
+kserve/kserve, and kserve/kserve#6044; pkg/webhooks/clusterqueue_webhook.go of kubernetes-sigs/kueue;
+pkg/webhooks/*_webhook.go and DefaultContainerName in pkg/apis/kubeflow.org/v1 of kubeflow/training-operator; names of
+pods: pkg/jobs of kubernetes-sigs/jobset, pkg/controllers/job/helpers of volcano-sh/volcano, pkg/controller.v1/common of
+kubeflow/training-operator.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-import orjson
-
 from usher import memo, model, paths
-from usher.kinds.reading import counts, environment, refused_values
+from usher.kinds.reading import counts, environment, queues_and_gangs, refused_values
 from usher.kinds.reading.value_forms import (
     PodSpec,
     at,
@@ -443,28 +441,6 @@ def _former_labels(value: paths.Object, of_pods: _Pods) -> Iterator[model.Unread
                 yield _refused(paths.join(where, old), text, f"write {new}")
 
 
-_TASK_GROUP: Final = "yunikorn.apache.org/task-group-name"
-_TASK_GROUPS: Final = "yunikorn.apache.org/task-groups"
-
-
-def _task_groups(found: _Pods) -> Iterator[model.UnreadKey]:
-    """Task groups of YuniKorn that annotations of pods name and no annotation beside them defines."""
-    written = [each[_TASK_GROUPS] for _, each in found if _TASK_GROUPS in each]
-    if not any(_TASK_GROUP in each for _, each in found) or len(written) != 1:
-        return
-    try:
-        names = [str(each["name"]) for each in orjson.loads(written[0])]
-    except (orjson.JSONDecodeError, KeyError, TypeError):
-        return
-    for where, each in found:
-        name = each.get(_TASK_GROUP)
-        if isinstance(name, str) and name not in names and not is_placeholder(name):
-            text = f"has pods of the task group {name[:60]}, which its task-groups do not define; placeholders stay"
-            like = environment.near(name, names, 0.6)
-            remedy = f"did you mean {like}?" if like else f"name one of them ({', '.join(names[:5])})"
-            yield _refused(paths.join(where, _TASK_GROUP), text, remedy)
-
-
 def _metadata_of_pods(value: paths.Object, specs: Sequence[PodSpec]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for path in (path.removesuffix("/spec") for _, path, _ in specs if path.endswith("/spec")):
         found = paths.mapping(paths.resolve(value, path)).get("metadata")
@@ -582,7 +558,7 @@ def refused(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec])
     pods = list(_metadata_of_pods(value, specs))
     if annotations := _parts(pods, "annotations"):
         yield from _amounts_as_annotations(annotations)
-        yield from _task_groups(annotations)
+        yield from queues_and_gangs.task_groups(value, annotations)
     yield from _first_ranks(value, kind, specs)
     yield from _names_without_dns(value, kind, specs)
     yield from _starts_of_torchrun(value, kind, specs)

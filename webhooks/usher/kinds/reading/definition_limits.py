@@ -1,4 +1,4 @@
-"""Limits and rules in CEL of the definition of a kind, beside types: the API server refuses what breaks them."""
+"""Limits and rules in CEL of the definition of a kind, beside types, and webhooks: the API server asks both."""
 
 import math
 import operator
@@ -10,9 +10,12 @@ from typing import Any, Final, NamedTuple
 from usher import memo, model, paths
 from usher.accelerators import device_selectors
 from usher.documents.cel import EvaluationError, NotEvaluated, search
+from usher.kinds.reading import known_keys
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.fields import NO_LIMIT, Definitions, KnownLimits, Limit, limits_of, recorded_limits
-from usher.kinds.reading.value_forms import is_placeholder, is_whole, pod_specs, values_at
+from usher.kinds.reading.value_forms import at, is_placeholder, is_whole, pod_specs, texts_at, values_at
+from usher.kinds.reading.values import Objects
+from usher.model import placement
 
 Found = Iterator[model.UnreadKey]
 
@@ -278,3 +281,91 @@ def _reads_open(value: Any, rule: str) -> bool:  # noqa: ANN401 - any JSON
             return True
         left += each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
     return False
+
+
+_MUTATING: Final = ("admissionregistration.k8s.io", "MutatingWebhookConfiguration")
+_REQUEST_SECONDS: Final = 60
+"""The time of a request to the API server."""
+
+
+def slow_webhooks(value: paths.Object, objects: Objects) -> Found:
+    """Mutating webhooks in the files that are asked about a Pod one after the other, longer than a request lasts."""
+    seconds = objects.once(
+        "seconds of webhooks",
+        lambda: {name: _seconds_for_pods(each) for name, each in objects.cluster_scoped(*_MUTATING).items()},
+    )
+    slowest, total = objects.once(
+        "slowest webhook",
+        lambda: (max(sorted(seconds), key=lambda each: seconds[each], default=""), sum(seconds.values())),
+    )
+    if total >= _REQUEST_SECONDS and paths.text(paths.metadata(value).get("name")) == slowest:
+        text = f"has a part in the {total} s of all mutating webhooks that are asked about a Pod one after the other,"
+        text = f"{text} if their servers are away, and a request has {_REQUEST_SECONDS} s"
+        yield misread("/webhooks", text, "shorten timeoutSeconds, for example to 5, or narrow the rules", "controller")
+
+
+def _seconds_for_pods(value: paths.Object) -> int:
+    total = 0
+    for _, webhook in at(value, "webhooks[]"):
+        groups, names, operations = (
+            set(texts_at(webhook, f"rules[].{field}[]")) for field in ("apiGroups", "resources", "operations")
+        )
+        asked = groups & {"", "*"} and names & {"pods", "*", "*/*", "pods/*"} and operations & {"CREATE", "*"}
+        seconds = webhook.get("timeoutSeconds", 10) if isinstance(webhook, dict) and asked else 0
+        total += seconds if isinstance(seconds, int) else 0
+    return total
+
+
+def without_its_webhook(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
+    """Fields that only the webhook of an operator writes into pods, where it leaves the namespace out."""
+    rows = [row for row in known_keys.rows("webhooks") if row["kind"] == " ".join(key)]
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    home = objects.known("", "Namespace").get(namespace) if rows else None
+    labels = {paths.NAMESPACE_NAME_LABEL: namespace, **known_keys.part_at(home or {}, "/metadata/labels")}
+    for row in rows if home else ():
+        webhooks = [hook for each in objects.known(*_MUTATING).values() for hook in values_at(each, "webhooks[]")]
+        named = [
+            each for each in webhooks if isinstance(each, dict) and re.search(row["webhook"], str(each.get("name")))
+        ]
+        selectors = [each.get("namespaceSelector") or {} for each in named]
+        where = next((path for path, found in at(value, row["at"]) if found), "")
+        if where and named and all(placement.selector_matches(each, labels) is False for each in selectors):
+            text = f"{row['text']}, and its namespaceSelector leaves out the namespace {namespace[:63]}"
+            yield misread(
+                where, text, "label the namespace as the webhook selects it, or mend the selector", "controller"
+            )
+
+
+def is_by_knative(value: paths.Object, objects: Objects) -> bool:
+    """Whether KServe runs an InferenceService as Knative Services, by its annotation or a known configuration."""
+    data = known_keys.part_at(objects.known("", "ConfigMap").get("inferenceservice-config", {}), "/data")
+    configured = (known_keys.parsed(data.get("deploy")) or {}).get("defaultDeploymentMode", "")
+    chosen = known_keys.part_at(value, "/metadata/annotations").get("serving.kserve.io/deploymentMode") or configured
+    return chosen in ("Serverless", "Knative")
+
+
+def refused_by_knative(value: paths.Object, objects: Objects) -> Found:
+    """Fields of pods that Knative refuses, because its known configuration does not enable them."""
+    config = objects.known("", "ConfigMap").get("config-features", {})
+    features = config.get("data")
+    for each in objects.known("operator.knative.dev", "KnativeServing").values():
+        own = known_keys.part_at(each, "/spec/config")
+        features = own.get("features") or own.get("config-features") or features or {}
+    if not isinstance(features, dict):
+        return
+    for where, spec in at(value, "spec{.template.spec,.predictor,.transformer,.explainer}"):
+        given = known_keys.table("knative").items() if isinstance(spec, dict) else ()
+        wrong = {
+            field: key
+            for field, key in given
+            if str(features.get(key, "")).lower() not in _SWITCHED_ON and any(found for _, found in at(spec, field))
+        }
+        if wrong:
+            keys = " and ".join(wrong.values())
+            text = f"sets {' and '.join(wrong)}, which Knative refuses, because config-features does not enable {keys}"
+            remedy = f"set {keys} to enabled there, or run it as a Deployment"
+            first = next(path for path, found in at(spec, next(iter(wrong))) if found)
+            yield misread(where + first, text, remedy, "controller")
+
+
+_SWITCHED_ON: Final = frozenset({"enabled", "allowed"})

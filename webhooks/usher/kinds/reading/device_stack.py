@@ -93,8 +93,9 @@ def _meant(name: str, known: Collection[str], otherwise: str) -> str:
 
 
 class _Named(NamedTuple):
-    """A ConfigMap that an operator mounts."""
+    """A ConfigMap that an object of a kind makes its operator mount."""
 
+    kind: str
     place: str
     """The object with the field of the name."""
     field: str = "name"
@@ -104,28 +105,7 @@ class _Named(NamedTuple):
     """A field beside the name that says which key counts."""
 
 
-_DEFAULT: Final = "default"
 _AMD: Final = "amd.com DeviceConfig"
-_NAMED: Final[Mapping[str, tuple[_Named, ...]]] = {
-    "nvidia.com ClusterPolicy": (
-        _Named("spec.devicePlugin.config", default=_DEFAULT),
-        _Named("spec.migManager.config", key="config.yaml"),
-        _Named("spec.migManager.gpuClientsConfig", key="clients.yaml"),
-        _Named("spec.vgpuDeviceManager.config", key="config.yaml"),
-        _Named("spec.dcgmExporter.config", key="dcgm-metrics.csv"),
-        _Named("spec.driver.licensingConfig", "configMapName", key="gridd.conf"),
-        _Named("spec.driver.repoConfig", "configMapName"),
-        _Named("spec.driver.virtualTopology", "config"),
-        _Named("spec.{driver,vgpuManager}.kernelModuleConfig"),
-        _Named("spec.driver.certConfig"),
-    ),
-    "nvidia.com NVIDIADriver": (
-        _Named("spec.licensingConfig", key="gridd.conf"),
-        _Named("spec.{repoConfig,certConfig,virtualTopologyConfig,kernelModuleConfig}"),
-    ),
-    _AMD: (_Named("spec.{configManager,metricsExporter,testRunner}.config", key="config.json"),),
-}
-"""The ConfigMaps that objects of operators name."""
 
 _USUAL: Final = "gpu-operator"
 _OF_OTHERS: Final = frozenset({"default", "kube-system", "kube-public"})
@@ -138,7 +118,7 @@ _ConfigMaps = Mapping[str, Mapping[str, paths.Object]]
 def _of_configurations(value: paths.Object, kind: str, objects: Objects) -> Found:
     if kind == " Node" and (chosen := known_keys.part_at(value, "/metadata/labels").get(_CHOSEN)):
         yield from _of_node(str(chosen), objects)
-    rows = _NAMED.get(kind, ())
+    rows = [_Named(**row) for row in known_keys.rows("mounted") if row["kind"] == kind]
     found = objects.once("ConfigMaps by name", lambda: _config_maps(objects)) if rows else {}
     for row in rows if found else ():
         for path, named in places.at(value, row.place, ""):
@@ -235,24 +215,15 @@ def _configures_plugin(config_map: paths.Object) -> bool:
     return any(each.reader == "the device plugin" for each in known_keys.configurations(config_map.get("data")))
 
 
-_MEASURES: Final = (
-    (r"dcgm-exporter|gpu-feature-discovery", r"^nvidia\.com/"),
-    (r"amd.*device-metrics-exporter", r"^amd\.com/"),
-    (r"neuron-monitor", r"^aws\.amazon\.com/neuron"),
-)
-"""Images of agents that nodes with devices have beside a plugin, and the resources of these nodes."""
-
-
 def _of_agent(value: paths.Object, objects: Objects) -> Found:
-    """A device plugin or an exporter that does not tolerate a taint of its nodes in the files."""
-    spec = known_keys.part_at(value, "/spec/template/spec")
+    """A device plugin, an exporter or a driver of volumes that does not tolerate a taint of its nodes in the files."""
+    spec, path = known_keys.part_at(value, "/spec/template/spec"), "/spec/template/spec/tolerations"
     images = " ".join(places.texts_at(spec, "containers[].image"))
-    if re.search(_BEFORE_DEVICES, images):
-        yield from _kept_off(spec, "", "/spec/template/spec/tolerations", objects, "agent")
-        return
-    for image, offered in _MEASURES:
-        if re.search(image, images):
-            yield from _kept_off(spec, offered, "/spec/template/spec/tolerations", objects, "agent")
+    rows = [row for row in known_keys.rows("agents") if re.search(row["image"], images)]
+    if not rows and re.search(_BEFORE_DEVICES, images):
+        yield from _kept_off(spec, "", path, objects, "agent")
+    for row in rows[:1]:
+        yield from _kept_off(spec, row["on"], path, objects, "agent", effect=row["effect"])
 
 
 class _Operator(NamedTuple):
@@ -266,7 +237,11 @@ class _Operator(NamedTuple):
     """A pattern of a label that nodes with its devices have."""
     default: Sequence[Mapping[str, str]] = ()
     """The tolerations that they have if the field is empty."""
+    effect: str = ""
+    """The effect on nodes that offer other devices; this operator adds its own tolerations."""
 
+
+_GPU_TOLERATION: Final = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 
 _OPERATORS: Final = {
     ("nvidia.com", "ClusterPolicy"): _Operator(
@@ -274,7 +249,15 @@ _OPERATORS: Final = {
         "tolerations",
         "",
         r"^(feature\.node\.kubernetes\.io/pci-(\d{4}_)?10de\.present|nvidia\.com/gpu\.present)$",
-        ({"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},),
+        (_GPU_TOLERATION,),
+    ),
+    ("mellanox.com", "NicClusterPolicy"): _Operator(
+        "/spec",
+        "tolerations",
+        "",
+        r"pci-15b3\.present$",
+        (_GPU_TOLERATION,),
+        "the node offers no devices of its network",
     ),
     ("amd.com", "DeviceConfig"): _Operator(
         "/spec/devicePlugin", "devicePluginTolerations", "/spec/selector", r"amd-gpu$|^amd\.com/gpu"
@@ -288,26 +271,29 @@ _OPERATORS: Final = {
 def _of_operator(value: paths.Object, operator: _Operator, objects: Objects) -> Found:
     """An operator whose DaemonSets do not tolerate a taint of nodes with its devices."""
     given = known_keys.part_at(value, operator.tolerations)
-    tolerations = given.get(operator.field) or list(operator.default)
+    added = places.values_at(given, f"{operator.field}[]")
+    tolerations = [*added, *(operator.default if operator.effect or not added else ())]
     selector = known_keys.part_at(value, operator.selector) if operator.selector else {}
     path = operator.tolerations if given else "/spec"
     spec = {"tolerations": tolerations, "nodeSelector": selector}
-    yield from _kept_off(spec, operator.board, path, objects, "controller")
+    yield from _kept_off(spec, operator.board, path, objects, "controller", effect=operator.effect)
 
 
-def _kept_off(spec: Mapping[str, Any], board: str, path: str, objects: Objects, topic: str) -> Found:
+def _kept_off(  # noqa: PLR0913 - what an agent selects, and what follows
+    spec: Mapping[str, Any], board: str, path: str, objects: Objects, topic: str, *, effect: str = ""
+) -> Found:
     """The first taint of nodes without devices that an agent, whose devices these are, does not tolerate.
 
     Args:
         spec: the `tolerations`, the `nodeSelector` and the `affinity` of the agent.
-        board: a pattern of a label that these nodes have, or for an agent of the devices that they offer already;
-            empty where the selector says it.
+        board: a pattern of a label that these nodes have, or of a device that they offer; empty where the selector
+            says it.
         path: where to add a toleration.
+        effect: the effect on these nodes, if they offer other devices; else they offer no device.
     """
-    measures = topic == "agent" and bool(board)
     tolerations = [each for each in places.values_at(spec, "tolerations[]") if isinstance(each, dict)]
-    effect = "it does not run there" if measures else "the node offers no device"
-    for taints, nodes in objects.once(f"tainted nodes {measures}", lambda: _tainted(objects, measures)).items():
+    of_others = bool(effect)
+    for taints, nodes in objects.once(f"tainted nodes {of_others}", lambda: _tainted(objects, of_others)).items():
         taint = next(iter(placement.untolerated(tolerations, taints)), None)
         if taint is None:
             continue
@@ -315,7 +301,7 @@ def _kept_off(spec: Mapping[str, Any], board: str, path: str, objects: Objects, 
             if _selects(spec, labels, taints) and (not board or any(re.search(board, each) for each in labels)):
                 keyed = taint.key in places.texts_at(spec, "tolerations[].key")
                 taint_text = f"{taint.key}={taint.value}" if keyed else taint.key
-                text = f"does not tolerate the taint {taint_text} of {name}, so {effect}"
+                text = f"does not tolerate the taint {taint_text} of {name}, so {effect or 'the node offers no device'}"
                 yield misread(path, text, f"add a toleration for {taint_text}", topic)
                 return
 
@@ -344,15 +330,16 @@ _Tainted = dict[tuple[placement.NodeTaint, ...], list[tuple[str, Mapping[str, An
 
 
 def _tainted(objects: Objects, offering: bool) -> _Tainted:  # noqa: FBT001 - a part of the key of `once`
-    """The names and labels of nodes, and of NodePools for GPUs, that have taints and offer no device, by the taints.
+    """Names and labels of nodes with or without devices, and of NodePools for GPUs, by their taints.
 
-    Of those that offer devices, if these are asked for, the names of the devices count as labels too.
+    Names of devices count as labels too.
     """
     found: _Tainted = {}
     nodes = [(f"node {name}", node) for name, node in nodes_of(objects).items() if _offers(node) is offering]
-    for name, each in objects.known(*_NODE_POOL).items() if not offering else ():
-        if any("gpu" in key for key in places.texts_at(each, "spec.template.spec.taints[].key")):
-            nodes.append((f"NodePool {name}", dict(known_keys.part_at(each, "/spec/template"))))
+    for name, each in objects.known(*_NODE_POOL).items():
+        if keys := [one for one in places.texts_at(each, "spec.template.spec.taints[].key") if "gpu" in one]:
+            template = {**known_keys.part_at(each, "/spec/template"), "status": {"allocatable": dict.fromkeys(keys)}}
+            nodes.append((f"NodePool {name}", template))
     for name, node in nodes:
         labels = known_keys.part_at(node, "/metadata/labels")
         labels = {**known_keys.part_at(node, "/status/allocatable"), **labels} if offering else labels

@@ -1,17 +1,21 @@
 """Disks in the right zone, claims and machines: needs of pods that nodes or other pods do not meet."""
 
+import itertools
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from usher import errors, memo, model, paths, quantities
-from usher.kinds.reading import known_keys
+from usher import memo, model, paths
+from usher.accelerators import boards
+from usher.kinds.reading import known_keys, queues_and_gangs
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.value_forms import (
     DISKS,
     PodSpec,
+    amount_in,
     at,
-    is_default_class,
+    is_placeholder,
     pod_specs,
     texts_at,
     texts_with_paths,
@@ -22,7 +26,10 @@ from usher.kinds.reading.values import Absence, Lookup, Objects, Reference, clai
 Found = Iterator[model.UnreadKey]
 _ASKED: Final = "containers[].resources.limits^"
 _ZONE: Final = "topology.kubernetes.io/zone"
+_HOST: Final = "kubernetes.io/hostname"
+_IN: Final = {_ZONE: "in", _HOST: "on"}
 _ARCHITECTURE: Final = "kubernetes.io/arch"
+_PRODUCT: Final = "nvidia.com/gpu.product"
 
 
 def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[str, Any]]], objects: Objects) -> Found:
@@ -35,34 +42,95 @@ def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[st
         yield from _channels_of_domains(value, objects)
     if value.get("kind") == "PersistentVolumeClaim":
         yield from _never_bound(value, objects)
+    if value.get("kind") == "PodGroup":
+        yield from queues_and_gangs.groups_beyond_their_pods(value, objects)
     yield from _of_pods_alone(value, objects)
+    yield from _volumes_in_two_zones(value, objects)
     if devices:
         yield from _volumes_in_other_zones(value, devices, objects)
         yield from _disks_before_their_pods(value, devices, objects)
     if drivers := objects.once("drivers that keep groups", lambda: frozenset(_keeping_groups(objects))):
         yield from _groups_without_effect(value, drivers, objects)
     nodes = objects.once("labels of each node", lambda: _labels_of_nodes(objects))
-    yield from _agents_for_other_machines(value, nodes)
+    yield from _images_for_other_machines(value, nodes, devices, objects)
+    yield from _of_cuda(value, devices)
 
 
-_FOR_ONE: Final = {"rocm/k8s-device-plugin": "amd64", "nvidia/k8s-device-plugin:1.0.0-beta4": "amd64"}
-"""Images of Docker Hub for one architecture alone (ROCm/k8s-device-plugin#151, NVIDIA/k8s-device-plugin#155)."""
+_CHOOSE_MACHINES: Final = (
+    "nvidia.com/gpu.product", "cloud.google.com/gke-accelerator", "node.kubernetes.io/instance-type",
+    "karpenter.k8s.aws/instance-family", "karpenter.k8s.aws/instance-gpu-name",
+)  # fmt: skip
+"""Labels of boards and machines that say their architecture."""
 
 
-def _agents_for_other_machines(value: paths.Object, nodes: Sequence[Mapping[str, Any]]) -> Found:
-    """Images for one architecture that a selector sends to nodes of another one; `nodes` are the labels of nodes."""
-    for spec, path, _ in pod_specs(value) if nodes else ():
-        chosen = paths.mapping(spec.get("nodeSelector"))
+def _images_for_other_machines(
+    value: paths.Object,
+    nodes: Sequence[Mapping[str, Any]],
+    devices: Mapping[str, Sequence[Mapping[str, Any]]],
+    objects: Objects,
+) -> Found:
+    """Images for one architecture whose pods select nodes of another one; `nodes` are the labels of nodes."""
+    for spec, path, _ in pod_specs(value):
         for where, image in texts_with_paths(spec, "{initContainers,containers}[].image", path):
-            plain = image.removeprefix("docker.io/")
-            made = next((own for name, own in _FOR_ONE.items() if f"{plain}:".startswith((f"{name}:", f"{name}@"))), "")
-            selected = (labels for labels in nodes if made and chosen.items() <= labels.items())
-            others = {str(labels.get(_ARCHITECTURE, made)) for labels in selected}
-            if others and made not in others:
-                other = min(others)[:20]
-                text = f"runs {image[:100]}, which is for {made} alone, and the nodes that it selects are {other}"
-                remedy = f"build the image for {other}, or add {_ARCHITECTURE}: {made} to the nodeSelector"
-                yield misread(where, text, remedy, "agent")
+            if (made := _made_for(image)) and (found := _other_machines(spec, made, nodes, devices, objects)):
+                other, reason = found
+                text = f"runs {image[:100]}, which is for {made} alone, and {reason}"
+                remedy = f"take an image for {other}, or select nodes with {_ARCHITECTURE}: {made}"
+                topic = "agent" if value.get("kind") == "DaemonSet" else "controller"
+                yield misread(where, text, remedy, topic)
+                break
+
+
+def _made_for(image: str) -> str:
+    """The only architecture of an image, by the rows of known_keys.yaml; empty for others."""
+    rows, plain = known_keys.rows("architectures"), image.removeprefix("docker.io/")
+    return next((row["for"] for row in rows if re.search(row["image"], plain)), "")
+
+
+def _other_machines(
+    spec: Mapping[str, Any],
+    made: str,
+    nodes: Sequence[Mapping[str, Any]],
+    devices: Mapping[str, Sequence[Mapping[str, Any]]],
+    objects: Objects,
+) -> tuple[str, str] | None:
+    """Another architecture that all machines for a pod have, and who says so; None if one may be `made`."""
+    chosen = paths.mapping(spec.get("nodeSelector"))
+    written = str(chosen.get(_ARCHITECTURE) or chosen.get(f"beta.{_ARCHITECTURE}") or "")
+    if written:
+        return None if written == made or is_placeholder(written) else (written, f"it selects nodes with {written}")
+    for key in _CHOOSE_MACHINES:
+        if (text := str(chosen.get(key, ""))) and made == "amd64" and boards.is_for_arm(text):
+            return "arm64", f"it selects {text[:60]}, whose CPU is arm64"
+    asked = [device for device in texts_at(spec, _ASKED) if device in devices]
+    offering = devices[asked[0]] if asked else nodes if chosen else ()
+    found = {str(each.get(_ARCHITECTURE, made)) for each in offering if chosen.items() <= each.items()}
+    if found and made not in found:
+        return min(found)[:20], f"the nodes that it selects are {min(found)[:20]}"
+    if not found and any("/" in each for each in texts_at(spec, _ASKED)):
+        pools = objects.once("architectures of NodePools", lambda: _architectures_of_pools(objects))
+        if pools and made not in pools and "" not in pools:
+            return min(pools), f"the NodePools of these files make nodes with {min(pools)} alone"
+    return None
+
+
+def _architectures_of_pools(objects: Objects) -> frozenset[str]:
+    """The architectures of the nodes that NodePools make; an empty text for a NodePool that does not say it."""
+    return frozenset(
+        architecture
+        for pool in objects.known("karpenter.sh", "NodePool").values()
+        for architecture in _architectures_of_pool(pool)
+    )
+
+
+def _architectures_of_pool(pool: paths.Object) -> Collection[str]:
+    for each in map(paths.mapping, values_at(pool, "spec.template.spec.requirements[]")):
+        values, key = texts_at(each, "values[]"), each.get("key")
+        if each.get("operator") == "In" and key == _ARCHITECTURE:
+            return values
+        if each.get("operator") == "In" and key in _CHOOSE_MACHINES and values and all(map(boards.is_for_arm, values)):
+            return ("arm64",)
+    return ("",)
 
 
 def _labels_of_nodes(objects: Objects) -> list[Mapping[str, Any]]:
@@ -94,9 +162,7 @@ def _groups_without_effect(value: paths.Object, drivers: Collection[str], object
             if writer is not None:
                 text = f"lets the user {writer[1]} of {writer[0][:60]} write to {name[:60]} by fsGroup {group}, and "
                 text += f"{driver[:80]} gives its volumes no group by its fsGroupPolicy, so a new volume stays root's"
-                remedy = (
-                    "prepare the directory in an init container as root, or set fsGroupPolicy: File in the CSIDriver"
-                )
+                remedy = "prepare the folder in an init container as root, or set fsGroupPolicy: File in the CSIDriver"
                 yield misread(where, text, remedy, "controller")
 
 
@@ -122,31 +188,113 @@ def _first_writer(spec: Mapping[str, Any], claim: str) -> tuple[str, int] | None
 def _volumes_in_other_zones(
     value: paths.Object, devices: Mapping[str, Sequence[Mapping[str, Any]]], objects: Objects
 ) -> Found:
-    """Pods whose volume is in a zone without a known node that offers their devices."""
+    """Pods whose volume is in a zone, or on a node, without a known node that offers their devices."""
     namespace = paths.text(paths.metadata(value).get("namespace"))
     for spec, path, _ in pod_specs(value):
         claims = list(texts_with_paths(spec, "volumes[].persistentVolumeClaim.claimName", path))
-        for device in texts_at(spec, _ASKED) if claims else ():
-            zones = _zones_of_device(spec, device, devices)
+        for device, key in itertools.product(texts_at(spec, _ASKED) if claims else (), (_ZONE, _HOST)):
+            zones = _zones_of_device(spec, device, devices, key)
             for where, name in claims if zones and "" not in zones else ():
-                of_volume, is_early = _zones_of_claim(namespace, name, objects)
+                of_volume, is_early = _zones_of_claim(namespace, name, objects, key)
                 if of_volume and zones.isdisjoint(of_volume):
                     text = (
-                        f"mounts {name[:60]}, whose volume is in {', '.join(sorted(of_volume))[:80]}, but the known "
-                        f"nodes with {device} are in {', '.join(sorted(zones))[:80]}"
+                        f"mounts {name[:60]}, whose volume is {_IN[key]} {_listed(of_volume)}, but the known nodes "
+                        f"with {device} are {'in ' if key == _ZONE else ''}{_listed(zones)}"
                     )
-                    remedy = "make the volume in a zone of these nodes"
+                    remedy = f"make the volume {'in a zone' if key == _ZONE else 'on one'} of these nodes"
                     if is_early:
                         remedy = "make a new claim of a StorageClass with volumeBindingMode WaitForFirstConsumer"
                     yield misread(where, text, remedy, "controller")
 
 
+def _volumes_in_two_zones(value: paths.Object, objects: Objects) -> Found:
+    """Pods with volumes of several zones or nodes, and with disks that are made before the pods are placed."""
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    for spec, path, _ in pod_specs(value):
+        claims = list(texts_with_paths(spec, "volumes[].persistentVolumeClaim.claimName", path))
+        made = texts_with_paths(value, "spec.volumeClaimTemplates[].metadata.name")
+        claims += [(where, f"{name}-{_name(value)}-0") for where, name in made]
+        for key in (_ZONE, _HOST) if claims else ():
+            known = [(where, name, _zones_of_claim(namespace, name, objects, key)[0]) for where, name in claims]
+            found = next(_apart(spec, [each for each in known if each[2]], key), None)
+            if found is not None:
+                yield found
+                return
+        yield from _disks_of_any_zone(namespace, claims, objects)
+        yield from _claims_without_scheduler(spec, namespace, claims, objects)
+
+
+def _apart(spec: Mapping[str, Any], zoned: Sequence[tuple[str, str, set[str]]], key: str) -> Found:
+    wanted = str(paths.mapping(spec.get("nodeSelector")).get(key, ""))
+    wanted = wanted or (str(spec.get("nodeName", "")) if key == _HOST else "")
+    for where, name, zones in zoned:
+        first = next((each for each in zoned if zones.isdisjoint(each[2])), None)
+        if first is not None and first[0] < where:
+            text = f"mounts {first[1][:60]}, whose volume is {_IN[key]} {_listed(first[2])}, and {name[:60]}, whose "
+            text += f"volume is {_IN[key]} {_listed(zones)}, and no node can mount both"
+            yield misread(where, text, "make both volumes in one zone, or use storage of all zones", "controller")
+        if wanted and wanted not in zones and not is_placeholder(wanted):
+            text = f"selects {wanted[:60]} and mounts {name[:60]}, whose volume is {_IN[key]} {_listed(zones)}"
+            yield misread(where, text, "select where the volume is, or make a volume there", "controller")
+
+
+def _claims_without_scheduler(
+    spec: Mapping[str, Any], namespace: str, claims: Sequence[tuple[str, str]], objects: Objects
+) -> Found:
+    """Claims that wait for the scheduler to place a pod, which names its node itself (kubernetes.io, nodeName)."""
+    for where, name in claims if isinstance(spec.get("nodeName"), str) else ():
+        class_ = objects.known("storage.k8s.io", "StorageClass").get(_class_of_unbound(namespace, name, objects), {})
+        if class_.get("volumeBindingMode") == "WaitForFirstConsumer":
+            text = f"names its node by nodeName, so no scheduler places it, and {name[:60]} waits for one that does"
+            remedy = f"select the node by {_HOST} in nodeSelector, and remove nodeName"
+            yield misread(where, f"{text} (WaitForFirstConsumer)", remedy, "controller")
+
+
+def _listed(zones: Collection[str]) -> str:
+    return ", ".join(sorted(zones))[:80]
+
+
+def _disks_of_any_zone(namespace: str, claims: Sequence[tuple[str, str]], objects: Objects) -> Found:
+    """Two disks that are made each in any zone before their pod is placed.
+
+    Claims with a number at their end are left out, because provisioners give those of one StatefulSet one zone.
+    """
+    named = [each for each in claims if not re.search(r"-\d+$", each[1])]
+    early = [(*each, class_) for each in named if (class_ := _early_class(namespace, each[1], objects))]
+    nodes = objects.known("", "Node").values()
+    zones = objects.once("zones of nodes", lambda: frozenset(map(_zone, nodes))) - {""}
+    if len({name for _, name, _ in early}) > 1 and (len(zones) > 1 or not nodes):
+        where, name, class_ = early[1]
+        text = (
+            f"mounts {early[0][1][:60]} and {name[:60]}, and the StorageClass {class_[:60]} makes each disk at once, "
+        )
+        text += "in any zone, so they may be in two zones, and then no node can mount both"
+        yield misread(where, text, "use a StorageClass with volumeBindingMode WaitForFirstConsumer", "controller")
+
+
+def _early_class(namespace: str, name: str, objects: Objects) -> str:
+    """The StorageClass that makes the disk of a claim at once and in any zone; empty for other and bound claims."""
+    named = _class_of_unbound(namespace, name, objects)
+    made = objects.known("storage.k8s.io", "StorageClass").get(named, {})
+    early = made.get("volumeBindingMode", "Immediate") == "Immediate" and "allowedTopologies" not in made
+    zonal = made.get("provisioner") in DISKS and made.get("provisioner") != "rancher.io/local-path"
+    return named if made and early and zonal else ""
+
+
+def _class_of_unbound(namespace: str, name: str, objects: Objects) -> str:
+    """The StorageClass that a claim names; empty for one that has its volume."""
+    claim = objects.find(Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=namespace))
+    spec: Mapping[str, Any] = {} if isinstance(claim, Absence) else known_keys.part_at(claim, "/spec")
+    bound = spec.get("volumeName") or (namespace, name) in _bound(objects)
+    return "" if bound else str(spec.get("storageClassName", ""))
+
+
 def _zones_of_device(
-    spec: Mapping[str, Any], device: str, devices: Mapping[str, Sequence[Mapping[str, Any]]]
+    spec: Mapping[str, Any], device: str, devices: Mapping[str, Sequence[Mapping[str, Any]]], key: str = _ZONE
 ) -> set[str]:
     """The zones of the known nodes that offer a device and that a pod selects; an empty one for an unknown zone."""
     chosen = paths.mapping(spec.get("nodeSelector"))
-    return {str(each.get(_ZONE, "")) for each in devices.get(device, ()) if chosen.items() <= each.items()}
+    return {str(each.get(key, "")) for each in devices.get(device, ()) if chosen.items() <= each.items()}
 
 
 def _disks_before_their_pods(
@@ -169,12 +317,48 @@ def _disks_before_their_pods(
                 early = made.get("volumeBindingMode", "Immediate") == "Immediate" and "allowedTopologies" not in made
                 if early and made.get("provisioner") in DISKS:
                     text = f"gets a disk of the StorageClass {named[0][:60]} before it is placed, in any of "
-                    text += (
-                        f"{len(all_zones)} zones, but the known nodes with {device} are in {', '.join(sorted(zones))}"
-                    )
+                    text += f"{len(all_zones)} zones, but the known nodes with {device} are in {_listed(zones)}"
                     remedy = "set volumeBindingMode to WaitForFirstConsumer in the StorageClass, or use one that has it"
                     yield misread(where, text[:400], remedy, "controller")
                     return
+
+
+_CUDA: Final = memo.pattern(r"(?:/cuda:|cuda-?|[-_:]cu)(1[12])\.?(\d)(?!\d)")
+_DRIVER_LABELS: Final = ("nvidia.com/cuda.driver-version.major", "nvidia.com/cuda.driver.major")
+_OF_CONSUMERS: Final = memo.pattern(r"GeForce|TITAN")
+"""Boards on which a newer CUDA does not run with an older driver by its compatibility package."""
+
+
+def _of_cuda(value: paths.Object, devices: Mapping[str, Sequence[Mapping[str, Any]]]) -> Found:
+    """Images with a newer CUDA than the driver of GeForce boards, which nvidia/cuda refuses by NVIDIA_REQUIRE_CUDA."""
+    for spec, path, _ in pod_specs(value) if devices else ():
+        chosen = paths.mapping(spec.get("nodeSelector"))
+        given = devices.get("nvidia.com/gpu", ()) if "nvidia.com/gpu" in texts_at(spec, _ASKED) else ()
+        nodes = [each for each in given if chosen.items() <= each.items()]
+        drivers = [_consumer_driver(each) for each in nodes]
+        newest = max(drivers, default=0)
+        if not all(drivers) or newest not in boards.CUDA_OF_DRIVERS:
+            continue
+        of_driver = boards.CUDA_OF_DRIVERS[newest]
+        for where, image in texts_with_paths(spec, "containers[].image", path):
+            needs = (int(found[1]), int(found[2])) if (found := _CUDA.search(image)) else (0, 0)
+            if needs[0] == of_driver[0] and needs > of_driver:
+                text = (
+                    f"runs an image with CUDA {needs[0]}.{needs[1]}, and known nodes have GeForce boards with drivers"
+                )
+                text += (
+                    f" up to {newest}, for CUDA {of_driver[0]}.{of_driver[1]}, where images of nvidia/cuda do not start"
+                )
+                least = min(branch for branch, cuda in boards.CUDA_OF_DRIVERS.items() if cuda >= needs)
+                remedy = f"update the driver to {least} or later, or use an image with an older CUDA"
+                yield misread(where, text, remedy, "controller")
+
+
+def _consumer_driver(labels: Mapping[str, Any]) -> int:
+    """The branch of the driver of a node with GeForce boards; 0 for other nodes and unknown drivers."""
+    written = next((str(labels[each]) for each in _DRIVER_LABELS if each in labels), "")
+    known = re.fullmatch(r"\d{3}", written, re.ASCII) and _OF_CONSUMERS.search(str(labels.get(_PRODUCT, "")))
+    return int(written) if known else 0
 
 
 def _zone(node: paths.Object) -> str:
@@ -212,10 +396,10 @@ def _bound(objects: Objects) -> Mapping[tuple[str, str], paths.Object]:
     return objects.once("volumes of claims", read)
 
 
-def _zones_of_claim(namespace: str, name: str, objects: Objects) -> tuple[Collection[str], bool]:
-    """The zones in which the volume of a claim can be, and whether its StorageClass made it before its pods.
+def _zones_of_claim(namespace: str, name: str, objects: Objects, key: str) -> tuple[set[str], bool]:
+    """The zones or nodes where the volume of a claim can be, and whether its StorageClass made it before its pods.
 
-    The zones are empty where neither the files nor the facts say them.
+    They are empty where neither the files nor the facts say them.
     """
     claim = objects.find(Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=namespace))
     spec: Mapping[str, Any] = {} if isinstance(claim, Absence) else known_keys.part_at(claim, "/spec")
@@ -230,7 +414,7 @@ def _zones_of_claim(namespace: str, name: str, objects: Objects) -> tuple[Collec
     zones = {
         zone
         for each in map(paths.mapping, entries)
-        if str(each.get("key")).endswith("zone") and each.get("operator", "In") == "In"
+        if str(each.get("key")).endswith("zone" if key == _ZONE else _HOST) and each.get("operator", "In") == "In"
         for zone in texts_at(each, "values[]")
     }
     return zones, bool(volume and class_) and class_.get("volumeBindingMode", "Immediate") == "Immediate"
@@ -359,7 +543,10 @@ def _never_bound(value: paths.Object, objects: Objects) -> Found:
     mine, theirs = claim.get("storageClassName"), volume.get("storageClassName", "")
     offered = texts_at(volume, "accessModes[]")
     modes = [each for each in texts_at(claim, "accessModes[]") if each not in offered]
-    asked, has = _amount(values_at(claim, "resources.requests.storage")), _amount(values_at(volume, "capacity.storage"))
+    asked, has = (
+        amount_in(values_at(claim, "resources.requests.storage")),
+        amount_in(values_at(volume, "capacity.storage")),
+    )
     text, place, remedy = "", "", ""
     if isinstance(mine, str) and mine != theirs and isinstance(theirs, str):
         text = f"has the class {mine[:60]!r} and names the volume {name[:60]} of the class {theirs[:60]!r}"
@@ -374,14 +561,6 @@ def _never_bound(value: paths.Object, objects: Objects) -> Found:
         yield misread(f"/spec/{place}", f"{text}, so the two never bind", remedy, "controller")
 
 
-def _amount(written: Sequence[object]) -> int | None:
-    """The first quantity of these values in billionths; None if it is missing or no quantity."""
-    try:
-        return quantities.parse(written[0]).nanos if written else None
-    except errors.QuantityError:
-        return None
-
-
 _KEPT_IN_STEP: Final = memo.pattern(r"reflect|replicat|kubed|emberstack|syncer")
 """Words of annotations of Secrets that a controller copies to other namespaces."""
 
@@ -394,10 +573,10 @@ def _of_pods_alone(value: paths.Object, objects: Objects) -> Found:
     """
     namespace = paths.text(paths.metadata(value).get("namespace"))
     for spec, path, _ in pod_specs(value):
-        limits = [_amount([each]) for each in values_at(spec, "containers[].resources.limits.ephemeral-storage")]
+        limits = [amount_in([each]) for each in values_at(spec, "containers[].resources.limits.ephemeral-storage")]
         known = [each for each in limits if each is not None]
         for where, scratch in at(spec, "volumes[].emptyDir", path) if known and len(known) == len(limits) else ():
-            size = _amount(values_at(scratch, "sizeLimit"))
+            size = amount_in(values_at(scratch, "sizeLimit"))
             if size is not None and size > sum(known) and paths.mapping(scratch).get("medium", "") == "":
                 text = "lets a volume grow to "
                 text += f"{str(scratch['sizeLimit'])[:20]}, above the limits of ephemeral-storage of its containers, "
@@ -414,3 +593,64 @@ def _of_pods_alone(value: paths.Object, objects: Objects) -> Found:
                 text = f"names the Secret {name[:80]} in imagePullSecrets, which these files have in {homes[0][:80]}"
                 remedy = f"make it in {namespace[:80]} too"
                 yield misread(where, f"{text}, and a kubelet reads those of the pod's namespace", remedy, "controller")
+
+
+_CLASS: Final = ("storage.k8s.io", "StorageClass")
+_CLAIMS: Final = (
+    "spec.volumeClaimTemplates[].spec spec{,.template.spec,.jobTemplate.spec.template.spec}.volumes[].ephemeral"
+    ".volumeClaimTemplate.spec"
+)
+_DEFAULT: Final = "is-default-class"
+_MADE: Final = "spec{,.services[].spec}.storage.pvc spec.pvcs[]"
+"""Claims that operators of NVIDIA make (api/apps/v1alpha1/common_types.go of k8s-nim-operator, api of dynamo)."""
+
+
+def _claims(value: paths.Object, key: tuple[str, str]) -> Iterator[tuple[str, Mapping[str, Any], str, str]]:
+    """The specs of the claims that an object is or makes, each with its place and its fields of class and modes."""
+    for where, claim in at(value, "spec" if key == ("", "PersistentVolumeClaim") else _CLAIMS):
+        yield where, paths.mapping(claim), "storageClassName", "accessModes"
+    for where, claim in at(value, _MADE) if key[0] in ("apps.nvidia.com", "nvidia.com") else ():
+        if isinstance(claim, dict) and claim.get("create") is True:
+            name, mode = claim.get("storageClass") or None, claim.get("volumeAccessMode")
+            yield where, {"storageClassName": name, "accessModes": [mode]}, "storageClass", "volumeAccessMode"
+
+
+def claims_of_no_class(value: paths.Object, key: tuple[str, str], objects: Objects) -> Iterator[model.UnreadKey]:
+    """Claims for which no StorageClass of the cluster makes a volume, and shared ones of disks of its default class.
+
+    Without a name a claim gets the default class (kubernetes.io, persistent volumes, class); with an empty name or a
+    volume it wants a volume that exists.
+    """
+    if not (classes := objects.known(*_CLASS)) or classes.keys() == objects.cluster_scoped(*_CLASS).keys():
+        return  # the cluster may have others
+    kept = objects.once("classes of volumes", lambda: _classes_of_volumes(objects))
+    defaults = [name for name, each in classes.items() if is_default_class(each)]
+    listed = ", ".join(sorted(classes)[:5])
+    for where, spec, by_class, by_modes in _claims(value, key):
+        name = spec.get("storageClassName")
+        modes = paths.elements(spec.get("accessModes"))
+        if spec.get("volumeName") or spec.get("selector") or not isinstance(name, str | None) or not modes:
+            continue
+        driver = paths.text(classes[defaults[0]].get("provisioner")) if len(defaults) == 1 else ""
+        text, place = "", where
+        if name is None and not defaults:
+            text, remedy = f"names no {by_class}, and no known StorageClass is the default", f"name one: {listed}"
+        elif name and name not in classes and name not in kept and not is_placeholder(name):
+            text = f"names the StorageClass {name[:60]}, which the cluster does not have"
+            remedy, place = f"name one that it has: {listed}; or make a volume of it", f"{where}/{by_class}"
+        elif name is None and "ReadWriteMany" in modes and driver in DISKS and spec.get("volumeMode") != "Block":
+            text = f"asks for ReadWriteMany, but one node alone mounts a file system of {driver}, the default here"
+            remedy, place = "name a StorageClass of a shared file system", f"{where}/{by_modes}"
+        if text:
+            message = f"{text}, so its pods wait unless a volume for it exists"
+            yield model.UnreadKey(path=place, text=message, remedy=remedy, important=False, topic="controller")
+
+
+def is_default_class(storage_class: paths.Object) -> bool:
+    given = paths.mapping(paths.metadata(storage_class).get("annotations"))
+    return any(given.get(f"storageclass.{each}kubernetes.io/{_DEFAULT}") == "true" for each in ("", "beta."))
+
+
+def _classes_of_volumes(objects: Objects) -> set[str]:
+    volumes = objects.cluster_scoped("", "PersistentVolume").values()
+    return {text for each in volumes for text in texts_at(each, "spec.storageClassName")}

@@ -175,6 +175,9 @@ _PATH: Final = memo.pattern(r"[A-Za-z_][-\w]*(?:\.[A-Za-z_][-\w]*)*", re.ASCII)
 _MOST_NUMBER: Final = 10**9
 
 
+_OF_NAMES: Final = "; entry(at(object, 'metadata.annotations'), 'a/b') reads a name with dots"
+
+
 class _Compiler:
     """Makes functions of the tree of an expression."""
 
@@ -238,7 +241,9 @@ class _Compiler:
         if parts[1].kind != "constant" or not isinstance(path, str):
             raise ExpressionError("at takes a path in quotes before its default")
         if not _PATH.fullmatch(path) or path.partition(".")[0] == "status":
-            raise ExpressionError(f"{path!r} is not a path of fields of a spec, as in 'spec.replicas'")
+            raise ExpressionError(
+                f"{path!r} is not a path of fields, as in 'spec.replicas'{_OF_NAMES if '/' in path else ''}"
+            )
         holder, way = self.run(parts[0]), Way(path)
         pointer, value_in = way.pointer, way.value_in
         otherwise, fixed = None, None
@@ -262,7 +267,7 @@ class _Compiler:
     def _index(self, of: Node, index: Node) -> Run:
         holder, number = self.run(of), index.value
         if index.kind != "constant" or type(number) is not int or number >= _MOST_NUMBER:
-            raise ExpressionError("expected a number in brackets")
+            raise ExpressionError("expected a number in brackets; entry(map, 'key') reads a field by its name")
 
         def run(scope: Scope) -> Value:
             found = scope.entries(holder(scope))
@@ -378,6 +383,26 @@ def _text(given: Sequence[Run]) -> Run:
     return lambda scope: str(scope.number(given[0](scope)))
 
 
+_DIGITS: Final = memo.pattern(r"[0-9]{1,9}", re.ASCII)
+
+
+def _int(given: Sequence[Run]) -> Run:
+    """`int(value)`: the number that a text says, as annotations do; a number is itself."""
+
+    def parsed(value: Value) -> Value:
+        return int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
+
+    def run(scope: Scope) -> Value:
+        found = given[0](scope)
+        if isinstance(found, Found):
+            text = found.value
+            number = int(text) if isinstance(text, str) and _DIGITS.fullmatch(text) else text
+            return scope.number(Found(number, found.path, parsed(found.default)))
+        return scope.number(parsed(found))
+
+    return run
+
+
 def _lower(given: Sequence[Run]) -> Run:
     return lambda scope: scope.text(given[0](scope)).lower()
 
@@ -416,6 +441,7 @@ def _share(given: Sequence[Run], *, rounded_up: bool = True) -> Run:
 _FUNCTIONS: Final[Mapping[str, tuple[int, int, Callable[[Sequence[Run]], Run] | None]]] = {
     "entry": (2, 3, _entry),
     "has": (1, 1, _has),
+    "int": (1, 1, _int),
     "largest": (1, 1, _largest),
     "lower": (1, 1, _lower),
     "max": (2, 4, _bound(max)),

@@ -19,7 +19,15 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from usher import memo, model, paths
-from usher.kinds.reading import chosen_boards, counts, environment, known_keys, pod_networks, refused_values
+from usher.kinds.reading import (
+    chosen_boards,
+    counts,
+    definition_limits,
+    environment,
+    known_keys,
+    pod_networks,
+    queues_and_gangs,
+)
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.values import Absence, Lookup, Objects, Reference
 
@@ -41,7 +49,7 @@ class _Row(NamedTuple):
     pattern: str = _ANY_TEXT
     """The name in a text, as the first group of a regular expression; empty where the whole text is the name."""
     elsewhere: str = ""
-    """A field of the scope with which names may come from another object."""
+    """Fields of the scope with which names may come from another object."""
     unique: bool = False
     some: bool = False
     """Whether a scope without any name is left out, because its names may come with a run."""
@@ -109,7 +117,7 @@ _WITH_PORTS: Final = {"livenessProbe", "readinessProbe", "startupProbe", "lifecy
 
 
 def _of_scope(row: _Row, scope: Any, path: str, others: Sequence[str]) -> Iterator[model.UnreadKey]:  # noqa: ANN401 - any JSON
-    if not isinstance(scope, dict) or (row.elsewhere and row.elsewhere in scope):
+    if not isinstance(scope, dict) or (row.elsewhere and places.values_at(scope, row.elsewhere)):
         return
     used = places.texts_at(scope, row.uses)
     names = places.texts_at(scope, row.names) if used or row.unique else []
@@ -305,7 +313,7 @@ def _missing_objects(
     yield from _ports(value, key, namespace, objects)
     if key[0] == "argoproj.io":
         yield from known.missing_keys(value, "", _IN_WORKFLOWS)
-    yield from refused_values.beside_kueue(value, key, namespace, objects)
+    yield from queues_and_gangs.beside_kueue(value, key, namespace, objects)
 
 
 def _ports(value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
@@ -321,7 +329,7 @@ def _ports(value: paths.Object, key: tuple[str, str], namespace: str, objects: O
             value, namespace, objects, "spec.podMetricsEndpoints[].port", "/spec/selector/matchLabels"
         )
     if key[1] == "MutatingWebhookConfiguration":
-        yield from refused_values.slow_webhooks(value, objects)
+        yield from definition_limits.slow_webhooks(value, objects)
     if key == ("", "Service"):
         yield from _port_not_there(value, namespace, objects, "spec.ports[].targetPort", "/spec/selector")
         yield from _names_before_ready(value, namespace, objects)
@@ -496,13 +504,21 @@ def _services_by_label(namespace: str, objects: Objects) -> Mapping[str, Sequenc
 
 
 def _port_not_scraped(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
-    """A port of a ServiceMonitor that the Services in the files which it selects do not have."""
+    """Labels and a port of a ServiceMonitor that the Services in the files do not have."""
     wanted = known_keys.part_at(value, "/spec/selector/matchLabels")
     spaces = places.texts_at(value, "spec.namespaceSelector.matchNames[]") or [namespace]
     first = str(next(iter(wanted.items()), ""))
     services = [each for space in spaces for each in _services_by_label(space, objects).get(first, ())]
     found = [each for each in services if wanted.items() <= known_keys.part_at(each, "/metadata/labels").items()]
     known = {name for each in found for name in places.texts_at(each, "spec.ports[].name")}
+    others = [each for space in spaces for each in objects.of_kind("", "Service", space)] if wanted else []
+    for each in others if not found and not places.values_at(value, "spec.namespaceSelector.any") else ():
+        if wanted.items() <= known_keys.part_at(each, "/spec/selector").items():
+            name = paths.text(paths.metadata(each).get("name"))[:100]
+            text = f"selects Services by labels that pods of Service {name} have, and the Service itself does not"
+            remedy = "add them to metadata.labels of the Service"
+            yield environment.misread("/spec/selector/matchLabels", text, remedy, "agent")
+            return
     for place, name in places.texts_with_paths(value, "spec.endpoints[].port", "") if found else ():
         if name not in known and not places.is_placeholder(name):
             text = f"scrapes the port {name[:100]}, which the Services that it selects in these files do not have"

@@ -49,6 +49,12 @@ def rows(part: str) -> Sequence[Mapping[str, Any]]:
     return found
 
 
+def table(part: str) -> Mapping[str, str]:
+    """The words of a part of known_keys.yaml by their keys."""
+    found: Mapping[str, str] = _table()[part]
+    return found
+
+
 class Configuration(NamedTuple):
     """A configuration in a ConfigMap, with the node of its fields."""
 

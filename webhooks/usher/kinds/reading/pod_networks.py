@@ -9,14 +9,17 @@ from typing import Any, Final
 from usher import memo, model, paths
 from usher.accelerators import boards
 from usher.kinds.reading import counts, known_keys
+from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.value_forms import (
+    DOT,
     PodSpec,
     at,
     is_placeholder,
     labelled_pods,
     pod_specs,
     texts_at,
+    texts_with_paths,
     values_at,
 )
 from usher.kinds.reading.values import Absence, Objects, Reference
@@ -446,6 +449,9 @@ def routes_beside_others(value: paths.Object, key: tuple[str, str], objects: Obj
     """Routes and endpoint pickers that other objects of the files contradict."""
     if key == (_GATEWAYS, "HTTPRoute"):
         yield from _routes_without_time(value, objects)
+        yield from _checked_at_root(value, objects)
+    if key == ("networking.k8s.io", "Ingress"):
+        yield from _of_ingress(value, objects)
     if key == ("apps", "Deployment"):
         yield from _picker_of_another_pool(value, objects)
 
@@ -464,13 +470,8 @@ def _routes_without_time(route: paths.Object, objects: Objects) -> Found:
 
     Sources: internal/xds/translator/route.go of envoyproxy/gateway; RouteAction.timeout of Envoy.
     """
-    gateways, known = objects.known(_GATEWAYS, "Gateway"), objects.known(_GATEWAYS, "GatewayClass")
-    classes = [
-        name
-        for each in texts_at(route, "spec.parentRefs[].name")
-        for name in texts_at(gateways.get(each), "spec.gatewayClassName")
-    ]
-    controllers = [text for each in classes for text in texts_at(known.get(each), "spec.controllerName")]
+    known, named = objects.known(_GATEWAYS, "GatewayClass"), _classes_of(route, objects)
+    controllers = [text for each in named for text in texts_at(known.get(each), "spec.controllerName")]
     if not any(each.startswith(f"{_ENVOY}/") for each in controllers) or objects.known(_ENVOY, "EnvoyPatchPolicy"):
         return
     policies = objects.known(_ENVOY, "BackendTrafficPolicy").values()
@@ -488,18 +489,71 @@ def _routes_without_time(route: paths.Object, objects: Objects) -> Found:
             yield misread(where, text, remedy, "controller")
 
 
+def _classes_of(route: paths.Object, objects: Objects) -> list[str]:
+    gateways = objects.known(_GATEWAYS, "Gateway")
+    parents = texts_at(route, "spec.parentRefs[].name")
+    return [text for each in parents for text in texts_at(gateways.get(each), "spec.gatewayClassName")]
+
+
 def _writer(reference: object, home: str, objects: Objects) -> str:
     """The name of the Service of a reference, if its pods are model servers that may write for long; else empty."""
     if not isinstance(reference, dict) or reference.get("kind", "Service") != "Service":
         return ""
-    name, within = paths.text(reference.get("name")), paths.text(reference.get("namespace")) or home
+    name = paths.text(reference.get("name"))
+    return name if _writes(name, paths.text(reference.get("namespace")) or home, objects) else ""
+
+
+def _writes(name: str, within: str, objects: Objects) -> str:
+    """Images and words of a model server behind a Service that may write for long; empty for others."""
     found = objects.find(Reference(group="", kind="Service", name=name, namespace=within))
     selector = {} if isinstance(found, Absence) else known_keys.part_at(found, "/spec/selector")
     for _, spec in labelled_pods(objects, within, selector):
         started = " ".join(texts_at(spec, "containers[].{image,command[],args[]}"))
         if _WRITES.search(started) and not _ANSWERS_AT_ONCE.search(started):
-            return name
+            return started
     return ""
+
+
+# Servers that answer / with 404.
+_SILENT_AT_ROOT: Final = memo.pattern(r"vllm/vllm-openai|\bvllm serve\b|lmsysorg/sglang|\bsglang\.launch_server\b")
+_OF_INGRESS: Final = "spec{.defaultBackend,.rules[].http.paths[].backend}.service.name"
+_ALB: Final = "alb.ingress.kubernetes.io/healthcheck-path"
+
+
+def _checked_at_root(route: paths.Object, objects: Objects) -> Found:
+    """Routes of GKE to servers without /, which GKE asks unless a HealthCheckPolicy names another path."""
+    if not any(each.startswith("gke-l7") for each in _classes_of(route, objects)):
+        return
+    home = paths.text(paths.metadata(route).get("namespace"))
+    policies = objects.known("networking.gke.io", "HealthCheckPolicy").values()
+    for where, reference in at(route, "spec.rules[].backendRefs[]"):
+        name = _writer(reference, home, objects)
+        checked = any(name in texts_at(each, "spec.targetRef.name") for each in policies)
+        if name and not checked and _SILENT_AT_ROOT.search(_writes(name, home, objects)):
+            text = (
+                f"leads to the server of Service {name[:80]} without a HealthCheckPolicy, so GKE asks it for / in vain"
+            )
+            yield misread(where, text, "add a HealthCheckPolicy for the Service with requestPath /health", "controller")
+
+
+def _of_ingress(value: paths.Object, objects: Objects) -> Found:
+    """Defaults of Ingress controllers that hurt model servers: health checks at /, and an end after 60 s."""
+    metadata = paths.metadata(value)
+    given, home = paths.mapping(metadata.get("annotations")), paths.text(metadata.get("namespace"))
+    by = known_keys.part_at(value, "/spec").get("ingressClassName") or given.get("kubernetes.io/ingress.class")
+    for where, name in places.texts_with_paths(
+        value, "spec{.defaultBackend,.rules[].http.paths[].backend}.service.name"
+    ):
+        started, text, remedy = _writes(name, home, objects), "", f"add the annotation {_ALB}: /health"
+        own = paths.mapping(paths.metadata(objects.known("", "Service").get(name, {})).get("annotations"))
+        keys = " ".join(map(str, {*given, *own}))
+        if by == "alb" and _SILENT_AT_ROOT.search(started) and not re.search("healthcheck-path|success-codes", keys):
+            text = f"{_ALB}, so AWS asks it for / and gets 404, and counts it as unhealthy"
+        elif by == "nginx" and started and "/proxy-read-timeout" not in keys:
+            text = "proxy-read-timeout, so by default nginx ends an answer that does not stream after 60 s"
+            remedy = "add the annotation nginx.ingress.kubernetes.io/proxy-read-timeout"
+        if text:
+            yield misread(where, f"leads to the server of Service {name[:80]} without {text}", remedy, "controller")
 
 
 _POOLS: Final = ("inference.networking.k8s.io", "inference.networking.x-k8s.io")
@@ -552,3 +606,37 @@ def _servers_in(objects: Objects, namespace: str) -> Mapping[str, set[str]]:
             for key, text in known_keys.part_at(value, "/spec/template/metadata/labels").items():
                 found.setdefault(key, set()).add(str(text))
     return found
+
+
+_CERTIFICATE: Final = ("cert-manager.io", "Certificate")
+_INJECTED: Final = "cert-manager.io/inject-ca-from"
+_SERVICES: Final = "{webhooks[].,spec.conversion.webhook.}clientConfig.service spec.service"
+
+
+def certificates_of_webhooks(value: paths.Object, objects: Objects) -> Found:
+    """A Certificate of a webhook that is elsewhere, or does not name its Service (cert-manager.io, CA injector)."""
+    named = f"metadata.annotations.{_INJECTED.replace('.', DOT)}" if objects.names(*_CERTIFICATE) else ""
+    for where, text in texts_with_paths(value, named) if named else ():
+        namespace, slash, name = text.rpartition("/")
+        homes = {home for home, each in objects.in_namespaces(*_CERTIFICATE) if paths.metadata(each)["name"] == name}
+        if is_placeholder(text) or "" in homes or (slash and not homes):
+            continue
+        if not slash or namespace not in homes:
+            like = f"{min(homes)}/{name}" if homes else "its namespace, a slash and its name"
+            wrong = (
+                f"names the Certificate {text[:100]}, which these files have in {min(homes)[:80]}"
+                if homes
+                else (f"names the Certificate {text[:100]} without its namespace")
+            )
+            end = "so cert-manager injects no CA, and the API server trusts no answer of the webhook"
+            yield misread(where, f"{wrong}, {end}", f"write {like}", "controller")
+            continue
+        found = objects.find(Reference(group=_CERTIFICATE[0], kind=_CERTIFICATE[1], name=name, namespace=namespace))
+        names = [] if isinstance(found, Absence) else texts_at(found, "spec.dnsNames[]")
+        for place, service in at(value, _SERVICES) if names else ():
+            host = f"{paths.mapping(service).get('name')}.{paths.mapping(service).get('namespace')}.svc"
+            if not {host, f"*.{host.partition('.')[2]}"}.intersection(names) and not any(map(is_placeholder, names)):
+                wrong = f"is asked as {host[:100]}, which the Certificate {name[:80]} does not have among its dnsNames"
+                remedy = f"add {host[:100]} to the dnsNames"
+                yield misread(place, f"{wrong}, so the API server refuses the connection", remedy, "controller")
+                break

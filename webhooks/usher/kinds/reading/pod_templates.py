@@ -145,6 +145,11 @@ def find_resource_requests(value: paths.Json, is_accelerator: Callable[[str], bo
     )
 
 
+def find_objects(value: paths.Json, is_wanted: Callable[[dict[str, paths.Json]], bool]) -> list[str]:
+    """Paths of the outermost objects of a kind; no paths for an object that is too large."""
+    return _find_all(value, is_wanted) or []
+
+
 def _find_all(value: paths.Json, is_wanted: Callable[[dict[str, paths.Json]], bool]) -> list[str] | None:
     found: list[str] = []
     stack: list[tuple[Trail, paths.Json]] = [(None, value)]

@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 import orjson
 from msgspec.structs import replace
 
-from usher import model, paths
-from usher.kinds.reading import known_keys, pod_networks, started_programs
+from usher import errors, model, paths, quantities
+from usher.kinds.reading import definition_limits, known_keys, pod_networks, started_programs
 from usher.kinds.reading.environment import misread, misread_variables
 from usher.kinds.reading.value_forms import (
     ADDED,
@@ -25,7 +25,6 @@ from usher.kinds.reading.value_forms import (
     values_at,
 )
 from usher.kinds.reading.values import Absence, Objects, Reference
-from usher.model import placement
 
 Found = Iterator[model.UnreadKey]
 _KUEUE: Final = "kueue.x-k8s.io"
@@ -55,6 +54,9 @@ class _Wrong(NamedTuple):
     topic: str = "controller"
     same: str = ""
     """Places in the whole object that say the same; a match is wrong if one there says something else, the {other}."""
+    sum: str = ""
+    """Places in the part with amounts; a match is wrong if their sum in MiB is another one than that of `differs`."""
+    differs: str = ""
     words: Sequence[bytes] = ()
     """The JSON of each object that meets the row has one of these words, in small letters (tools/compile_tables.py)."""
 
@@ -210,6 +212,9 @@ def _wrong_in(part: Any, path: str, row: _Wrong, same: Sequence[str]) -> Found: 
         if not numbers or not all(re.fullmatch(r"\d{1,9}", each, re.ASCII) for each in numbers):
             return
         most = max(map(int, numbers))
+    sums = [_mebibytes(part, places) for places in (row.sum, row.differs) if places]
+    if row.sum and (None in sums or sums[0] == sums[1]):
+        return
     written = (
         (path if inside else where, str(each))
         for where, each in at(part, row.at, "" if inside else path)
@@ -222,8 +227,18 @@ def _wrong_in(part: Any, path: str, row: _Wrong, same: Sequence[str]) -> Found: 
             other = next((each for each in same if each != word and not is_placeholder(each)), "")[:120]
             if (like or not known) and (most == math.inf or float(word) > most) and (other or not row.same):
                 given = {"word": word, "like": like, "most": most, "other": other}
+                given |= {"sum": sums[0], "other": sums[1]} if row.sum else {}
                 message, remedy = (each.format(**given) for each in (row.text, row.remedy))
                 yield model.UnreadKey(path=where, text=message, remedy=remedy, important=False, topic=row.topic)
+
+
+def _mebibytes(part: Any, places: str) -> int | None:  # noqa: ANN401 - any JSON
+    """The sum of the amounts at places; None for a percentage and without an amount."""
+    try:
+        amounts = [quantities.parse(each).value for each in values_at(part, places)]
+    except errors.QuantityError:
+        return None
+    return sum(amounts) // 2**20 if amounts else None
 
 
 _LONGEST: Final = 4096
@@ -270,6 +285,11 @@ class _Beside(NamedTuple):
     """The kind of a third object that is there too."""
     apart: bool = False
     """Whether only objects of two known namespaces count."""
+    above: str = ""
+    """Places of amounts in the other object; the word has to be an amount above all of them, or above `default`."""
+    default: str = ""
+    all: bool = False
+    """Whether all known objects of the kind have to contradict, and not only one."""
     words: Sequence[bytes] = ()
     """As of `_Wrong`."""
 
@@ -312,7 +332,8 @@ def _named(objects: Objects, group: str, kind: str, name: str, namespace: str) -
 
 def _words_at(row: _Beside, named: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
     """The names in a value at the place of a row."""
-    text = str(named.get("name", "")) if isinstance(named, dict) else str(named)
+    has_name = isinstance(named, dict) and ("name" in named or not row.pattern)
+    text = str(named.get("name", "")) if has_name else str(named)
     found = re.finditer(row.pattern, text[:_LONGEST]) if row.pattern else ()
     yield from dict.fromkeys(each[each.lastindex or 0] for each in found) if row.pattern else (text,)
 
@@ -344,12 +365,27 @@ def _of_word(row: _Beside, value: paths.Object, named: Any, word: str, objects: 
             if row.any
             else filter(None, [_named(objects, group, kind, by, namespace)])
         )
-        for other in candidates:
-            home = paths.text(paths.metadata(other).get("namespace"))
-            elsewhere = bool(home and namespace) and home != namespace and not row.anywhere
-            is_near = row.apart and (not home or home == (namespace or home))
-            if not elsewhere and not is_near and _fits(row, other, word):
-                yield f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}"
+        contradicting = [each for each in candidates if _contradicts(row, value, each, word, namespace)]
+        for other in contradicting if not row.all or len(contradicting) == len(objects.known(group, kind)) else ():
+            yield f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}".rstrip()
+
+
+def _contradicts(row: _Beside, value: paths.Object, other: paths.Object, word: str, namespace: str) -> bool:
+    home = paths.text(paths.metadata(other).get("namespace"))
+    elsewhere = bool(home and namespace) and home != namespace and not row.anywhere
+    is_near = row.apart and (not home or home == (namespace or home))
+    is_itself = all(other.get(each) == value.get(each) for each in ("kind", "metadata"))
+    if elsewhere or is_near or is_itself or not _fits(row, other, word):
+        return False
+    return not row.above or _is_above(row, other, word)
+
+
+def _is_above(row: _Beside, other: paths.Object, word: str) -> bool:
+    try:
+        most = max(quantities.parse(each) for each in values_at(other, row.above) or [row.default])
+        return quantities.parse(word) > most
+    except errors.QuantityError:
+        return False
 
 
 def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
@@ -359,8 +395,10 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
     yield from _of_rows(rows, value, objects)
     yield from _pods_beside_others(value, objects)
     yield from pod_networks.routes_beside_others(value, key, objects)
+    yield from definition_limits.without_its_webhook(value, key, objects)
     if key[0] == _CONSTRAINTS:
         yield from _constraint_without_template(key[1], objects)
+    yield from pod_networks.certificates_of_webhooks(value, objects)
 
 
 def _rows_with_others(kind: str, objects: Objects) -> Iterator[_Beside]:
@@ -436,137 +474,3 @@ def metrics_of_dcgm(config_map: paths.Object) -> Found:
                 remedy = "write FIELD, TYPE, HELP, with the help in quotes where it has commas"
                 yield misread(paths.join("/data", key), message, remedy, "controller")
                 break
-
-
-def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects) -> Found:
-    """Mistakes for which a queue or a cluster of Kueue admits nothing, by other objects of the files."""
-    if key == (_KUEUE, "LocalQueue"):
-        yield from _namespace_not_selected(value, namespace, objects)
-    elif key == (_KUEUE, "ResourceFlavor"):
-        yield from _flavor_without_nodes(value, objects)
-    elif key == (_KUEUE, "Cohort"):
-        yield from _cohort_above_nodes(value, objects)
-    if key[0] == _KUEUE:
-        yield from _other_clusters(value, key[1], objects)
-
-
-def _namespace_not_selected(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
-    """A LocalQueue whose ClusterQueue does not select the labels that its Namespace has in the files."""
-    name = paths.text(paths.mapping(value.get("spec")).get("clusterQueue"))
-    queue = objects.cluster_scoped(_KUEUE, "ClusterQueue").get(name)
-    home = objects.cluster_scoped("", "Namespace").get(namespace)
-    if queue is None or home is None:
-        return
-    selector = paths.mapping(queue.get("spec")).get("namespaceSelector")
-    written = paths.mapping(paths.metadata(home).get("labels"))
-    labels = {
-        paths.NAMESPACE_NAME_LABEL: namespace,
-        **{key: text for key, text in written.items() if isinstance(text, str)},
-    }
-    if selector and placement.selector_matches(selector, labels) is False:
-        text = (
-            f"leads to the ClusterQueue {name}, whose namespaceSelector does not match the labels of the namespace "
-            f"{namespace} in these files, so it admits nothing from there"
-        )
-        remedy = "change the labels of the Namespace, or the namespaceSelector of the ClusterQueue"
-        yield model.UnreadKey(path="/spec/clusterQueue", text=text, remedy=remedy, important=False, dangling=True)
-
-
-def _flavor_without_nodes(value: paths.Object, objects: Objects) -> Found:
-    """A flavor whose labels no known node has; its pods are admitted, and the scheduler finds no node."""
-    wanted = known_keys.part_at(value, "/spec/nodeLabels").items()
-    nodes = [known_keys.part_at(each, "/metadata/labels").items() for each in objects.known("", "Node").values()]
-    made = objects.names("karpenter.sh", "NodePool") or objects.names("cluster.x-k8s.io", "MachineDeployment")
-    if wanted and nodes and not made and not any(wanted <= labels for labels in nodes):
-        lacking = next((f"{key}={each}" for key, each in wanted if not any((key, each) in one for one in nodes)), "")
-        lack = f" ({lacking[:120]})" if lacking else ""
-        text = f"has nodeLabels that no known node has{lack}, so pods that Kueue admits with it stay pending unless an "
-        text += "autoscaler adds nodes with them"
-        yield misread("/spec/nodeLabels", text, "write labels that the nodes have", "controller")
-
-
-_QUOTAS: Final = "spec.resourceGroups[].flavors[].resources[]"
-
-
-def _cohort_above_nodes(value: paths.Object, objects: Objects) -> Found:
-    """Quotas of a cohort that are added to those of its queues, and are together more than the known nodes have."""
-    name, queues = paths.metadata(value).get("name"), objects.known(_KUEUE, "ClusterQueue").values()
-    members = [each for each in queues if name in values_at(each, "spec.{cohort,cohortName}")]
-    nodes = objects.known("", "Node").values()
-    for where, own in at(value, _QUOTAS):
-        device = str(own.get("name")) if isinstance(own, dict) else ""
-        amount = known_keys.integer(own.get("nominalQuota")) if "/" in device else 0
-        have = sum(known_keys.integer(known_keys.part_at(each, "/status/allocatable").get(device)) for each in nodes)
-        others = [each for queue in members for each in values_at(queue, _QUOTAS) if isinstance(each, dict)]
-        theirs = sum(known_keys.integer(each.get("nominalQuota")) for each in others if each.get("name") == device)
-        if amount and theirs and 0 < have < amount + theirs and have >= max(amount, theirs):
-            text = (
-                f"adds {amount} {device[:60]} to the {theirs} of its ClusterQueues, and the known nodes have {have}, "
-            )
-            remedy = "take them off the ClusterQueues, or off the cohort"
-            yield misread(where, f"{text}so Kueue admits more than fits unless nodes are added", remedy, "controller")
-
-
-def _other_clusters(value: paths.Object, kind: str, objects: Objects) -> Iterator[model.UnreadKey]:
-    """Mistakes in the configuration of MultiKueue for which it sends nothing."""
-    spec = paths.mapping(value.get("spec"))
-    if kind == "AdmissionCheck" and (wrong := known_keys.wrong_parameters(spec)):
-        remedy = f"write parameters: {{apiGroup: {_KUEUE}, kind: MultiKueueConfig, name: ...}}"
-        yield misread("/spec/parameters", f"{wrong}, so it stays inactive", remedy, "controller")
-    elif kind == "ClusterQueue" and (named := list(known_keys.checks_of(spec))):
-        checks = objects.cluster_scoped(_KUEUE, "AdmissionCheck")
-        specs = {name: paths.mapping(each.get("spec")) for name, each in checks.items()}
-        found = known_keys.exclusion([each[1:] for each in named], lambda name: specs.get(name, {}))
-        if found is not None and found.reason != "AdmissionCheckInactive":
-            path = next(path for path, name, _ in named if name == found.check)
-            remedy = "leave one of the checks out" if len(named) > 1 else "leave onFlavors out"
-            text = f"stays inactive ({found.reason}): {found.text}"
-            yield misread(path, text, remedy, "controller")
-    elif kind == "MultiKueueConfig":
-        clusters = objects.cluster_scoped(_KUEUE, "MultiKueueCluster")
-        located = {name: texts_at(each, _KUBECONFIG) for name, each in clusters.items()}
-        for path, text in known_keys.one_cluster(texts_with_paths(value, "spec.clusters[]", ""), located):
-            yield misread(path, text, "leave one of them out", "controller")
-    elif kind == "MultiKueueCluster":
-        for path, name in texts_with_paths(value, _KUBECONFIG, ""):
-            secret = objects.cluster_scoped("", "Secret").get(name, {})
-            keys = {**paths.mapping(secret.get("data")), **paths.mapping(secret.get("stringData"))}
-            if keys and "kubeconfig" not in keys:
-                text = f"names the Secret {name[:100]}, which has no key kubeconfig, so Kueue cannot connect"
-                yield misread(path, text, f"rename its key {min(keys)[:100]} to kubeconfig", "controller")
-
-
-_KUBECONFIG: Final = "spec.{kubeConfig,clusterSource.kubeConfig}.location"
-
-
-_REQUEST_SECONDS: Final = 60
-"""The time of a request to the API server."""
-
-
-def slow_webhooks(value: paths.Object, objects: Objects) -> Found:
-    """Mutating webhooks in the files that are asked about a Pod one after the other, longer than a request lasts."""
-    group, kind = "admissionregistration.k8s.io", "MutatingWebhookConfiguration"
-    seconds = objects.once(
-        "seconds of webhooks",
-        lambda: {name: _seconds_for_pods(each) for name, each in objects.cluster_scoped(group, kind).items()},
-    )
-    slowest, total = objects.once(
-        "slowest webhook",
-        lambda: (max(sorted(seconds), key=lambda each: seconds[each], default=""), sum(seconds.values())),
-    )
-    if total >= _REQUEST_SECONDS and paths.text(paths.metadata(value).get("name")) == slowest:
-        text = f"has a part in the {total} s of all mutating webhooks that are asked about a Pod one after the other,"
-        text = f"{text} if their servers are away, and a request has {_REQUEST_SECONDS} s"
-        yield misread("/webhooks", text, "shorten timeoutSeconds, for example to 5, or narrow the rules", "controller")
-
-
-def _seconds_for_pods(value: paths.Object) -> int:
-    total = 0
-    for _, webhook in at(value, "webhooks[]"):
-        groups, names, operations = (
-            set(texts_at(webhook, f"rules[].{field}[]")) for field in ("apiGroups", "resources", "operations")
-        )
-        asked = groups & {"", "*"} and names & {"pods", "*", "*/*", "pods/*"} and operations & {"CREATE", "*"}
-        seconds = webhook.get("timeoutSeconds", 10) if isinstance(webhook, dict) and asked else 0
-        total += seconds if isinstance(seconds, int) else 0
-    return total

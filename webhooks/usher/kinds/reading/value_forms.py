@@ -447,56 +447,6 @@ def _shared_disks(value: paths.Object, place: str, beside: Lookup) -> Iterator[m
             )
 
 
-_CLASS: Final = ("storage.k8s.io", "StorageClass")
-_CLAIMS: Final = (
-    "spec.volumeClaimTemplates[].spec spec{,.template.spec,.jobTemplate.spec.template.spec}.volumes[].ephemeral"
-    ".volumeClaimTemplate.spec"
-)
-_DEFAULT: Final = "is-default-class"
-
-
-def claims_of_no_class(value: paths.Object, key: tuple[str, str], objects: Objects) -> Iterator[model.UnreadKey]:
-    """Claims for which no StorageClass of the cluster makes a volume, and shared ones of disks of its default class.
-
-    Without a name a claim gets the default class (kubernetes.io, persistent volumes, class); with an empty name or a
-    volume it wants a volume that exists.
-    """
-    if not (classes := objects.known(*_CLASS)) or classes.keys() == objects.cluster_scoped(*_CLASS).keys():
-        return  # the cluster may have others
-    kept = objects.once("classes of volumes", lambda: _classes_of_volumes(objects))
-    defaults = [name for name, each in classes.items() if is_default_class(each)]
-    listed = ", ".join(sorted(classes)[:5])
-    for where, claim in at(value, "spec" if key == ("", "PersistentVolumeClaim") else _CLAIMS):
-        spec = paths.mapping(claim)
-        name = spec.get("storageClassName")
-        modes = paths.elements(spec.get("accessModes"))
-        if spec.get("volumeName") or spec.get("selector") or not isinstance(name, str | None) or not modes:
-            continue
-        driver = paths.text(classes[defaults[0]].get("provisioner")) if len(defaults) == 1 else ""
-        text, place = "", where
-        if name is None and not defaults:
-            text, remedy = "names no storageClassName, and no known StorageClass is the default", f"name one: {listed}"
-        elif name and name not in classes and name not in kept and not is_placeholder(name):
-            text = f"names the StorageClass {name[:60]}, which the cluster does not have"
-            remedy, place = f"name one that it has: {listed}; or make a volume of it", f"{where}/storageClassName"
-        elif name is None and "ReadWriteMany" in modes and driver in DISKS and spec.get("volumeMode") != "Block":
-            text = f"asks for ReadWriteMany, but one node alone mounts a file system of {driver}, the default here"
-            remedy, place = "name a StorageClass of a shared file system", f"{where}/accessModes"
-        if text:
-            message = f"{text}, so its pods wait unless a volume for it exists"
-            yield model.UnreadKey(path=place, text=message, remedy=remedy, important=False, topic="controller")
-
-
-def is_default_class(storage_class: paths.Object) -> bool:
-    given = paths.mapping(paths.metadata(storage_class).get("annotations"))
-    return any(given.get(f"storageclass.{each}kubernetes.io/{_DEFAULT}") == "true" for each in ("", "beta."))
-
-
-def _classes_of_volumes(objects: Objects) -> set[str]:
-    volumes = objects.cluster_scoped("", "PersistentVolume").values()
-    return {text for each in volumes for text in texts_at(each, "spec.storageClassName")}
-
-
 def _spreads_others(value: paths.Object) -> Iterator[model.UnreadKey]:
     """Constraints that spread by a label that the own pods have with another value: they spread nothing."""
     labels = known_keys.part_at(value, "/spec/template/metadata/labels")
@@ -596,3 +546,11 @@ def _pods_of(value: paths.Object) -> Iterator[Pod]:
     for way in ("", "/spec/template"):
         if "containers" in (spec := known_keys.part_at(value, f"{way}/spec")):
             yield known_keys.part_at(value, f"{way}/metadata/labels"), spec
+
+
+def amount_in(written: Sequence[object]) -> int | None:
+    """The first quantity of these values in billionths; None if it is missing or no quantity."""
+    try:
+        return quantities.parse(written[0]).nanos if written else None
+    except errors.QuantityError:
+        return None

@@ -96,6 +96,10 @@ OF_FACTS: Final = "objects of the facts"
 """The key of `Objects.once` for the facts of the run."""
 
 
+_WITHOUT_NAME: Final = "KubeletConfiguration"
+"""A kind whose objects have no name."""
+
+
 class Objects:
     """Knows only the given objects, for example those of the same files."""
 
@@ -129,7 +133,7 @@ class Objects:
             paths.text(fields.get("name")),
             paths.text(fields.get("namespace")),
         )
-        if kind and name:
+        if kind and (name or kind == _WITHOUT_NAME):
             group = paths.text(value.get("apiVersion")).rpartition("/")[0]
             self._found[group, kind, name][within or namespace] = value
             self._by_kind[group, kind][name] = value

@@ -27,6 +27,7 @@ import data.usher.lib.workload
 
 deny contains finding if {
 	input.workload.group == "argoproj.io"
+	contains(input.workload.kind, "Workflow")
 	not input.workload.owned
 	not argo.runs_overlap
 	some pod_set in workload.accelerator_pod_sets

@@ -47,6 +47,10 @@ test_other_kinds_without_bound_are_for_other_checks if {
 	check.deny == set() with input as object.union(examples.bad_workflow, {"workload": {"group": "apps"}})
 }
 
+test_kinds_without_workflows_have_no_runs if {
+	check.deny == set() with input as object.union(examples.bad_workflow, {"workload": {"kind": "AnalysisTemplate"}})
+}
+
 test_what_a_controller_made_was_judged_at_its_owner if {
 	check.deny == set() with input as object.union(examples.bad_workflow, {"workload": {"owned": true}})
 }

@@ -1,0 +1,214 @@
+"""Tests of the rows of the tables about tokens, and about metrics by which autoscalers scale."""
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import yaml
+
+from usher.kinds.reading import inner_names, refused_values, started_programs, value_forms
+from usher.kinds.reading.values import Objects
+
+_Json = dict[str, Any]
+
+
+def _objects(text: str) -> list[_Json]:
+    return [each for each in yaml.safe_load_all(text) if each]
+
+
+def _key(value: Mapping[str, Any]) -> tuple[str, str]:
+    group = value["apiVersion"].rpartition("/")[0]
+    return group, value["kind"]
+
+
+def _found(text: str) -> list[str]:
+    """The words before the first comma of each finding about the objects of a text."""
+    values = _objects(text)
+    others = Objects(values)
+    found = [
+        each
+        for value in values
+        for each in (
+            *refused_values.wrong_values(value, _key(value)),
+            *refused_values.beside_others(value, _key(value), others),
+        )
+    ]
+    return [each.text.partition(",")[0] for each in found]
+
+
+_TOKEN_OF = "{apiVersion: v1, kind: Secret, metadata: {name: s}, %s: {token: %s}}"
+_PLAIN_TOKEN = "hf_Abcdefghijklmnopqrstuvwxyzabcdefgh"
+_RULE = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: adapter, namespace: monitoring}
+data:
+  config.yaml: |
+    rules:
+    - {seriesQuery: 'vllm:num_requests_waiting{pod!=""}'%s, metricsQuery: 'sum(<<.Series>>{<<.LabelMatchers>>}) by (x)'}
+"""
+_OVERRIDES = ", resources: {overrides: {pod: {resource: pod}}}"
+_HPA = """
+---
+{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: h, namespace: n}, spec: {metrics:
+  [{type: Pods, pods: {metric: {name: '%s'}}}]}}
+"""
+
+
+def _encoded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (_TOKEN_OF % ("data", _encoded(_PLAIN_TOKEN)), []),
+        (_TOKEN_OF % ("data", _PLAIN_TOKEN), ["holds a token as it is below data"]),
+        (_TOKEN_OF % ("stringData", _PLAIN_TOKEN), []),
+        (_TOKEN_OF % ("stringData", _encoded(_PLAIN_TOKEN)), ["holds a token in base64 below stringData"]),
+        (_RULE % "", ["has a rule of the Prometheus adapter without resources"]),
+        (_RULE % _OVERRIDES, []),
+        (
+            _RULE % f"{_OVERRIDES}, name: {{as: waiting}}" + _HPA % "vllm_waiting",
+            ["scales by vllm_waiting"],
+        ),
+        (_RULE % f"{_OVERRIDES}, name: {{as: waiting}}" + _HPA % "waiting", []),
+        (_RULE % f"{_OVERRIDES}, name: {{matches: '(.*)', as: '${{1}}_x'}}" + _HPA % "vllm_waiting", []),
+        (_RULE % _OVERRIDES + _HPA % "vllm:num_requests_waiting", []),
+    ],
+)
+def test_tokens_and_rules_of_an_adapter(text: str, found: list[str]) -> None:
+    assert _found(text) == found
+
+
+_WATCHED = """
+{apiVersion: monitoring.coreos.com/v1, kind: ServiceMonitor, metadata: {name: m, namespace: n}, spec: {selector:
+  {matchLabels: {app: a}}, endpoints: [{port: http}]%s}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: s, namespace: n, labels: {%s}}, spec: {selector: {app: a}, ports:
+  [{port: 80, name: http}]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "labels", "found"),
+    [
+        ("", "", ["add them to metadata.labels of the Service"]),
+        ("", "app: a", []),
+        (", namespaceSelector: {any: true}", "", []),
+        (", namespaceSelector: {matchNames: [o]}", "", []),
+    ],
+)
+def test_a_monitor_selects_services_by_their_own_labels(more: str, labels: str, found: list[str]) -> None:
+    values = _objects(_WATCHED % (more, labels))
+    files = inner_names.Files("n", Objects(values), Objects(values), None)
+
+    assert [
+        each.remedy
+        for each in inner_names.names_of_nothing(values[0], _key(values[0]), [], files)
+        if each.topic == "agent"
+    ] == found
+
+
+_METRIC = """
+{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: h, namespace: n}, spec: {metrics:
+  [{type: Pods, %s: {metric: {name: waiting}, target: {%s}}}]}}
+"""
+_KEY = """
+{apiVersion: aigateway.envoyproxy.io/v1alpha1, kind: BackendSecurityPolicy, metadata: {name: b, namespace: n}, spec:
+  {type: APIKey, apiKey: {secretRef: {name: s}}}}
+---
+{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: n}, stringData: {%s: x}}
+"""
+_GROUPED = """
+{apiVersion: security.istio.io/v1, kind: PeerAuthentication, metadata: {name: d, namespace: n}, spec:
+  {mtls: {mode: %s}%s}}
+---
+{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: v, namespace: n}, spec:
+  {leaderWorkerTemplate: {size: %s, workerTemplate: {metadata: {labels: {%s}}}}}}
+"""
+_TRITON = """
+{apiVersion: v1, kind: Pod, metadata: {name: t, namespace: n}, spec: {volumes: [{name: c, configMap: {name: c}}],
+  containers: [{name: t, image: 'nvcr.io/nvidia/tritonserver:25.06-py3', resources: {limits: {nvidia.com/gpu: %s}}}]}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: n}, data: {config.pbtxt: '%s'}}
+"""
+_KEYLESS = "takes the API key of a backend from Secret s"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            _METRIC % ("pods", "type: Utilization, averageUtilization: 70"),
+            ["asks for an average utilisation of 70 of a metric that has no requests"],
+        ),
+        (_METRIC % ("pods", "type: Value, value: 5"), ["gives a metric of pods the value 5 without averageValue"]),
+        (_METRIC % ("pods", "type: AverageValue, averageValue: 5"), []),
+        (_METRIC % ("external", "type: Value, value: 5"), []),
+        (_METRIC % ("resource", "type: Utilization, averageUtilization: 70"), []),
+        (_KEY % "api-key", [_KEYLESS]),
+        (_KEY % "apiKey", []),
+        (_GROUPED % ("STRICT", "", 2, ""), ["asks mTLS of all pods"]),
+        (_GROUPED % ("PERMISSIVE", "", 2, ""), []),
+        (_GROUPED % ("STRICT", ", selector: {matchLabels: {a: b}}", 2, ""), []),
+        (_GROUPED % ("STRICT", "", 1, ""), []),
+        (_GROUPED % ("STRICT", "", 2, "sidecar.istio.io/inject: 'false'"), []),
+        (_TRITON % (1, "instance_group [{ gpus: [ 0, 1 ] }]"), ["gives Triton one GPU"]),
+        (_TRITON % (1, "instance_group [{ gpus: [ 0 ] }]"), []),
+        (_TRITON % (2, "instance_group [{ gpus: [ 0, 1 ] }]"), []),
+    ],
+)
+def test_metrics_keys_and_instances(text: str, found: list[str]) -> None:
+    assert _found(text) == found
+
+
+_HF = "[{name: HF_HOME, value: %s}], volumeMounts: [{name: c, mountPath: %s}]"
+_NOT_MOUNTED = "mount the volume there, or remove the variable"
+_DIVISOR = "set it to a divisor of the tensor parallel size"
+_TRT = "nvcr.io/nvidia/tensorrt-llm/release:1.0.0"
+
+
+@pytest.mark.parametrize(
+    ("image", "more", "remedies"),
+    [
+        ("vllm/vllm-openai:v0.11.0", f"env: {_HF % ('/data/hf', '/root/.cache/huggingface')}", [_NOT_MOUNTED]),
+        ("vllm/vllm-openai:v0.11.0", f"env: {_HF % ('/data/hf', '/data')}", []),
+        ("vllm/vllm-openai:v0.11.0", f"env: {_HF % ('/root/.cache/huggingface', '/root/.cache/huggingface')}", []),
+        (
+            "ollama/ollama:0.11.0",
+            "env: [{name: OLLAMA_MODELS, value: /models}], volumeMounts: [{name: c, mountPath: /root/.ollama}]",
+            [_NOT_MOUNTED],
+        ),
+        (
+            "ollama/ollama:0.11.0",
+            "env: [{name: OLLAMA_MODELS, value: /root/.ollama/m}], volumeMounts: [{name: c, mountPath: /root/.ollama}]",
+            [],
+        ),
+        (_TRT, "command: [trtllm-serve, a/b, --tp_size, '2', --ep_size, '4']", [_DIVISOR]),
+        (_TRT, "command: [trtllm-serve, a/b, --tp_size, '4', --ep_size, '2']", []),
+    ],
+)
+def test_folders_and_sizes_of_servers(image: str, more: str, remedies: list[str]) -> None:
+    container = yaml.safe_load(f"{{name: c, image: '{image}', {more}}}")
+    value: _Json = {"spec": {"template": {"spec": {"containers": [container]}}}}
+    found = started_programs.needs_of_programs(("apps", "Deployment"), value, value_forms.pod_specs(value))
+
+    assert [each.remedy for each in found if each.remedy in {_NOT_MOUNTED, _DIVISOR}] == remedies
+
+
+_PREDICTOR = """
+{apiVersion: machinelearning.seldon.io/v1, kind: SeldonDeployment, metadata: {name: s}, spec: {predictors: [
+  {graph: {name: a%s}, componentSpecs: [{spec: {containers: [{name: %s, image: i}]}}]}]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "name", "count"), [("", "b", 1), ("", "a", 0), (", implementation: SKLEARN_SERVER", "b", 0)]
+)
+def test_a_graph_of_seldon_names_containers(more: str, name: str, count: int) -> None:
+    values = _objects(_PREDICTOR % (more, name))
+    files = inner_names.Files("n", Objects(values), Objects(values), None)
+
+    assert len(list(inner_names.names_of_nothing(values[0], _key(values[0]), [], files))) == count

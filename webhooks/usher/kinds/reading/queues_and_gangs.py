@@ -1,0 +1,361 @@
+"""Queues of Kueue beside clusters, nodes and namespaces, and gangs of YuniKorn, KAI-Scheduler and coscheduling."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+
+from usher import errors, memo, model, paths, quantities
+from usher.kinds.reading import known_keys
+from usher.kinds.reading.environment import misread, near
+from usher.kinds.reading.value_forms import amount_in, at, is_placeholder, texts_at, texts_with_paths, values_at
+from usher.kinds.reading.values import Objects
+from usher.model import placement
+
+Found = Iterator[model.UnreadKey]
+_KUEUE: Final = "kueue.x-k8s.io"
+
+
+def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects) -> Found:
+    """Mistakes for which a queue or a cluster of Kueue admits nothing, by other objects of the files."""
+    if key == (_KUEUE, "LocalQueue"):
+        yield from _namespace_not_selected(value, namespace, objects)
+        yield from _quota_below_queue(value, namespace, objects)
+    elif key == (_KUEUE, "ResourceFlavor"):
+        yield from _flavor_without_nodes(value, objects)
+    elif key == (_KUEUE, "Cohort"):
+        yield from _cohort_above_nodes(value, objects)
+        yield from _cycle_of_cohorts(value, objects)
+    elif key == (_KUEUE, "ClusterQueue"):
+        yield from _queue_above_nodes(value, objects)
+    if key[0] == _KUEUE:
+        yield from _other_clusters(value, key[1], objects)
+
+
+def _namespace_not_selected(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
+    """A LocalQueue whose ClusterQueue does not select the labels that its Namespace has in the files."""
+    name = paths.text(paths.mapping(value.get("spec")).get("clusterQueue"))
+    queue = objects.cluster_scoped(_KUEUE, "ClusterQueue").get(name)
+    home = objects.cluster_scoped("", "Namespace").get(namespace)
+    if queue is None or home is None:
+        return
+    selector = paths.mapping(queue.get("spec")).get("namespaceSelector")
+    written = paths.mapping(paths.metadata(home).get("labels"))
+    labels = {
+        paths.NAMESPACE_NAME_LABEL: namespace,
+        **{key: text for key, text in written.items() if isinstance(text, str)},
+    }
+    if selector and placement.selector_matches(selector, labels) is False:
+        text = (
+            f"leads to the ClusterQueue {name}, whose namespaceSelector does not match the labels of the namespace "
+            f"{namespace} in these files, so it admits nothing from there"
+        )
+        remedy = "change the labels of the Namespace, or the namespaceSelector of the ClusterQueue"
+        yield model.UnreadKey(path="/spec/clusterQueue", text=text, remedy=remedy, important=False, dangling=True)
+
+
+def _quota_below_queue(value: paths.Object, namespace: str, objects: Objects) -> Found:
+    """A ResourceQuota that refuses pods of jobs that Kueue admits, because their queue has more devices."""
+    name = paths.text(paths.mapping(value.get("spec")).get("clusterQueue"))
+    queue = objects.known(_KUEUE, "ClusterQueue").get(name)
+    amounts = [each for each in values_at(queue, _QUOTAS) if isinstance(each, dict)]
+    for quota in objects.of_kind("", "ResourceQuota", namespace) if queue is not None else ():
+        for key, written in known_keys.part_at(quota, "/spec/hard").items():
+            device, most = key.removeprefix("requests."), str(written)
+            has = sum(known_keys.integer(each.get("nominalQuota")) for each in amounts if each.get("name") == device)
+            if "/" in device and most.isdecimal() and known_keys.integer(most) < has and "scopes" not in str(quota):
+                own = paths.text(paths.metadata(quota).get("name"))[:80]
+                text = (
+                    f"leads to {has} {device[:60]} of the ClusterQueue {name[:80]}, and the ResourceQuota {own} allows "
+                )
+                text += f"{most} in {namespace[:63]}, so Kueue may admit jobs whose pods the API server refuses"
+                remedy = "raise the ResourceQuota to the quota of the queue, or leave the devices out of it"
+                yield misread("/spec/clusterQueue", text, remedy, "controller")
+
+
+def _flavor_without_nodes(value: paths.Object, objects: Objects) -> Found:
+    """A flavor whose labels no known node has; its pods are admitted, and the scheduler finds no node."""
+    wanted = known_keys.part_at(value, "/spec/nodeLabels").items()
+    nodes = [known_keys.part_at(each, "/metadata/labels").items() for each in objects.known("", "Node").values()]
+    made = objects.names("karpenter.sh", "NodePool") or objects.names("cluster.x-k8s.io", "MachineDeployment")
+    if wanted and nodes and not made and not any(wanted <= labels for labels in nodes):
+        lacking = next((f"{key}={each}" for key, each in wanted if not any((key, each) in one for one in nodes)), "")
+        lack = f" ({lacking[:120]})" if lacking else ""
+        text = f"has nodeLabels that no known node has{lack}, so pods that Kueue admits with it stay pending unless an "
+        text += "autoscaler adds nodes with them"
+        yield misread("/spec/nodeLabels", text, "write labels that the nodes have", "controller")
+
+
+_QUOTAS: Final = "spec.resourceGroups[].flavors[].resources[]"
+
+
+def _cohort_above_nodes(value: paths.Object, objects: Objects) -> Found:
+    """Quotas of a cohort that are added to those of its queues, and are together more than the known nodes have."""
+    name, queues = paths.metadata(value).get("name"), objects.known(_KUEUE, "ClusterQueue").values()
+    members = [each for each in queues if name in values_at(each, "spec.{cohort,cohortName}")]
+    nodes = objects.known("", "Node").values()
+    for where, own in at(value, _QUOTAS):
+        device = str(own.get("name")) if isinstance(own, dict) else ""
+        amount = known_keys.integer(own.get("nominalQuota")) if "/" in device else 0
+        have = sum(known_keys.integer(known_keys.part_at(each, "/status/allocatable").get(device)) for each in nodes)
+        others = [each for queue in members for each in values_at(queue, _QUOTAS) if isinstance(each, dict)]
+        theirs = sum(known_keys.integer(each.get("nominalQuota")) for each in others if each.get("name") == device)
+        if amount and theirs and 0 < have < amount + theirs and have >= max(amount, theirs):
+            text = (
+                f"adds {amount} {device[:60]} to the {theirs} of its ClusterQueues, and the known nodes have {have}, "
+            )
+            remedy = "take them off the ClusterQueues, or off the cohort"
+            yield misread(where, f"{text}so Kueue admits more than fits unless nodes are added", remedy, "controller")
+
+
+_OF_CLOUD: Final = memo.pattern(r"node-?(?:group|pool)|(?:agent|worker-)?pool(?:-|$)|instance-?group|/region$")
+"""Keys of labels of nodes that a cloud adds by itself."""
+
+
+def _queue_above_nodes(value: paths.Object, objects: Objects) -> Found:
+    """A queue with more devices of a flavor than the known nodes have, where nothing is known to add nodes.
+
+    Kueue knows nothing of nodes, so it preempts nothing while its quota has room (kubernetes-sigs/kueue#4782, #3210).
+    A topology counts nodes, and a check may ask for them or for other clusters.
+    """
+    made = objects.names("karpenter.sh", "NodePool") or objects.names("cluster.x-k8s.io", "MachineDeployment")
+    if made or values_at(value, "spec.{admissionChecks[],admissionChecksStrategy.admissionChecks[]}"):
+        return
+    nodes, flavors = objects.known("", "Node").values(), objects.known(_KUEUE, "ResourceFlavor")
+    labels = [known_keys.part_at(each, "/metadata/labels") for each in nodes]
+    if any(_OF_CLOUD.search(key) for each in labels for key in each):
+        return
+    for where, given in at(value, "spec.resourceGroups[].flavors[]"):
+        flavor = flavors.get(str(given.get("name"))) if isinstance(given, dict) else None
+        if flavor is None or "topologyName" in paths.mapping(flavor.get("spec")):
+            continue
+        wanted = known_keys.part_at(flavor, "/spec/nodeLabels").items()
+        matching = [node for node, own in zip(nodes, labels, strict=True) if wanted <= own.items()]
+        for inner, own in at(given, "resources[]"):
+            device = str(own.get("name")) if isinstance(own, dict) else ""
+            amount = known_keys.integer(own.get("nominalQuota")) if "/" in device else 0
+            offered = [known_keys.part_at(each, "/status/allocatable").get(device) for each in matching]
+            have = sum(map(known_keys.integer, offered))
+            if 0 < have < amount:
+                text = (
+                    f"has a quota of {amount} {device[:60]}, and the known nodes of its flavor have {have}, so Kueue "
+                )
+                text += "admits more than fits and preempts nothing for what waits on the nodes"
+                remedy = f"set nominalQuota to at most {have}, unless nodes are added"
+                yield misread(f"{where}{inner}/nominalQuota", text, remedy, "controller")
+
+
+def _cycle_of_cohorts(value: paths.Object, objects: Objects) -> Found:
+    """A Cohort that is above itself; its queues are inactive (KQ:pkg/cache/hierarchy/cycle.go)."""
+    known = objects.known(_KUEUE, "Cohort")
+    way = [paths.text(paths.metadata(value).get("name"))]
+    while (above := "".join(texts_at(known.get(way[-1]), "spec.{parentName,parent}")[:1])) and above not in way:
+        way.append(above)
+    if above and above == way[0]:
+        text = f"is above itself ({' below '.join([*way, above])[:200]}), so Kueue admits nothing to its queues"
+        yield misread("/spec/parentName", text, "leave parentName out of one of them", "controller")
+
+
+def _other_clusters(value: paths.Object, kind: str, objects: Objects) -> Iterator[model.UnreadKey]:
+    """Mistakes in the configuration of MultiKueue for which it sends nothing."""
+    spec = paths.mapping(value.get("spec"))
+    if kind == "AdmissionCheck" and (wrong := known_keys.wrong_parameters(spec)):
+        remedy = f"write parameters: {{apiGroup: {_KUEUE}, kind: MultiKueueConfig, name: ...}}"
+        yield misread("/spec/parameters", f"{wrong}, so it stays inactive", remedy, "controller")
+    elif kind == "ClusterQueue" and (named := list(known_keys.checks_of(spec))):
+        checks = objects.cluster_scoped(_KUEUE, "AdmissionCheck")
+        specs = {name: paths.mapping(each.get("spec")) for name, each in checks.items()}
+        found = known_keys.exclusion([each[1:] for each in named], lambda name: specs.get(name, {}))
+        if found is not None and found.reason != "AdmissionCheckInactive":
+            path = next(path for path, name, _ in named if name == found.check)
+            remedy = "leave one of the checks out" if len(named) > 1 else "leave onFlavors out"
+            text = f"stays inactive ({found.reason}): {found.text}"
+            yield misread(path, text, remedy, "controller")
+    elif kind == "MultiKueueConfig":
+        clusters = objects.cluster_scoped(_KUEUE, "MultiKueueCluster")
+        located = {name: texts_at(each, _KUBECONFIG) for name, each in clusters.items()}
+        for path, text in known_keys.one_cluster(texts_with_paths(value, "spec.clusters[]", ""), located):
+            yield misread(path, text, "leave one of them out", "controller")
+    elif kind == "MultiKueueCluster":
+        for path, name in texts_with_paths(value, _KUBECONFIG, ""):
+            secret = objects.cluster_scoped("", "Secret").get(name, {})
+            keys = {**paths.mapping(secret.get("data")), **paths.mapping(secret.get("stringData"))}
+            if keys and "kubeconfig" not in keys:
+                text = f"names the Secret {name[:100]}, which has no key kubeconfig, so Kueue cannot connect"
+                yield misread(path, text, f"rename its key {min(keys)[:100]} to kubeconfig", "controller")
+
+
+_KUBECONFIG: Final = "spec.{kubeConfig,clusterSource.kubeConfig}.location"
+
+
+_TASK_GROUP: Final = "yunikorn.apache.org/task-group-name"
+_TASK_GROUPS: Final = "yunikorn.apache.org/task-groups"
+_NEEDS: Final = ("name", "minMember", "minResource")
+
+
+def task_groups(value: paths.Object, annotations: Sequence[tuple[str, Mapping[str, Any]]]) -> Found:
+    """Task groups of YuniKorn that make no gang, and pods for which their placeholders do not keep room.
+
+    Sources: pkg/cache/utils.go and placeholder.go of apache/yunikorn-k8shim; tryPlaceholderAllocate in
+    pkg/scheduler/objects/application.go of apache/yunikorn-core.
+
+    Args:
+        annotations: those of pods and of templates of pods, each with its place.
+    """
+    written = [(where, each[_TASK_GROUPS]) for where, each in annotations if isinstance(each.get(_TASK_GROUPS), str)]
+    if len(written) != 1:
+        return
+    where, text = written[0]
+    groups, wrong = _groups_in(text)
+    if wrong:
+        yield misread(paths.join(where, _TASK_GROUPS), f"{wrong}, so YuniKorn makes no gang", _FORM, "controller")
+    for where, each in annotations if groups else ():
+        name = each.get(_TASK_GROUP)
+        if not isinstance(name, str) or is_placeholder(name):
+            continue
+        place = paths.join(where, _TASK_GROUP)
+        if name in groups:
+            above = where.removesuffix("/metadata/annotations")
+            spec = known_keys.part_at(value, f"{above}/spec")
+            yield from _without_room(name[:60], groups[name], spec, place)
+            continue
+        message = f"has pods of the task group {name[:60]}, which its task-groups do not define; placeholders stay"
+        like = near(name, groups, 0.6)
+        remedy = f"did you mean {like}?" if like else f"name one of them ({', '.join(list(groups)[:5])})"
+        yield misread(place, message, remedy, "controller")
+
+
+_FORM: Final = """write [{"name": ..., "minMember": 4, "minResource": {"cpu": "8", "nvidia.com/gpu": "8"}}]"""
+
+
+def _groups_in(text: str) -> tuple[Mapping[str, Mapping[str, Any]], str]:
+    """The task groups in an annotation by name, with keys in small letters; or the mistake in it."""
+    if any(each in text for each in ("{{", "${", "<")):
+        return {}, ""
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return {}, "has task-groups that are not JSON"
+    if not isinstance(found, list):
+        return {}, "has task-groups that are not a list"
+    groups = [{str(key).lower(): each for key, each in paths.mapping(one).items()} for one in found]
+    lack = next((need for each in groups for need in _NEEDS if each.get(need.lower()) in (None, "", 0)), "")
+    if lack:
+        return {}, f"has a task group without {lack}"
+    return {str(each["name"]): each for each in groups}, ""
+
+
+def needs_of_task_groups(annotations: Mapping[str, Any]) -> Mapping[str, quantities.Quantity]:
+    """The amounts that all task groups of YuniKorn in the annotations of a pod need together."""
+    found: defaultdict[str, quantities.Quantity] = defaultdict(lambda: quantities.ZERO)
+    groups, _ = _groups_in(str(annotations.get(_TASK_GROUPS, "[]")))
+    for each in groups.values():
+        number = each["minmember"] if isinstance(each["minmember"], int) else 0
+        for name, written in paths.mapping(each["minresource"]).items():
+            found[name] += quantities.Quantity((amount_in([written]) or 0) * number)
+    return found
+
+
+def _without_room(name: str, group: Mapping[str, Any], spec: Mapping[str, Any], place: str) -> Found:
+    """A task group whose placeholders are smaller than its pods, or may not be where its pods may be."""
+    if spec.get("schedulerName", "yunikorn") != "yunikorn":
+        return
+    kept, asks = paths.mapping(group["minresource"]), requests_of(spec)
+    asked = [(resource, amount) for resource, amount in asks.items() if amount > _parsed(kept.get(resource))]
+    if asked:
+        resource, amount = asked[0]
+        message = (
+            f"asks for {quantities.named(resource[:60], amount)} in a pod of the task group {name}, whose minResource "
+            f"has {kept.get(resource, 'none')}, so YuniKorn cancels its placeholders and keeps no room for the gang"
+        )
+        needs = ", ".join(f"{one[:60]} {quantities.text(one, amount)}" for one, amount in asked[:4])
+        yield misread(place, message, f"write in minResource what a pod asks for: {needs}", "controller")
+    tolerated = [paths.mapping(each) for each in paths.elements(group.get("tolerations"))]
+    keys = {paths.text(each.get("key")) for each in tolerated}
+    for each in map(paths.mapping, paths.elements(spec.get("tolerations"))):
+        key = paths.text(each.get("key"))
+        # Admission controllers tolerate the taints of devices for all pods that ask for them, also for placeholders.
+        if key and not keys & {"", key} and "kubernetes.io/" not in key and key not in asks and _keeps_off(each):
+            message = (
+                f"tolerates {key[:60]} in pods of the task group {name}, but its placeholders do not, so no node with "
+                "this taint takes them, and the gang times out unless an admission controller adds the toleration"
+            )
+            yield misread(place, message, "write the same tolerations in the task group", "controller")
+            break
+    selected = paths.mapping(group.get("nodeselector"))
+    for key, text in paths.mapping(spec.get("nodeSelector")).items():
+        if key not in selected and "affinity" not in group:
+            message = (
+                f"selects nodes with {key[:60]}={str(text)[:60]} for pods of the task group {name}, but not for its "
+                "placeholders, which may keep room on other nodes"
+            )
+            yield misread(place, message, "write the same nodeSelector in the task group", "controller")
+            break
+
+
+def _keeps_off(toleration: Mapping[str, Any]) -> bool:
+    return toleration.get("effect", "NoSchedule") in ("NoSchedule", "NoExecute")
+
+
+def _parsed(written: object) -> quantities.Quantity:
+    """An amount; the largest one where usher cannot read it."""
+    try:
+        return quantities.parse(written) if written is not None else quantities.ZERO
+    except errors.QuantityError:
+        return quantities.Quantity(10**30)
+
+
+def requests_of(spec: Mapping[str, Any]) -> Mapping[str, quantities.Quantity]:
+    """The amounts that the containers of a pod ask for together."""
+    found: defaultdict[str, quantities.Quantity] = defaultdict(lambda: quantities.ZERO)
+    for each in map(paths.mapping, paths.elements(spec.get("containers"))):
+        resources = paths.mapping(each.get("resources"))
+        asked = {**paths.mapping(resources.get("limits")), **paths.mapping(resources.get("requests"))}
+        for name, written in asked.items():
+            try:
+                found[name] += quantities.parse(written)
+            except errors.QuantityError:
+                continue
+    return found
+
+
+_KAI_GROUP: Final = "pod-group-name"
+
+
+def groups_beyond_their_pods(value: paths.Object, objects: Objects) -> Found:
+    """PodGroups that wait for more than there is: those of KAI-Scheduler for pods, of the coscheduling plugin for room.
+
+    Sources: isOrphanPodWithPodGroup in pkg/podgrouper of KAI-Scheduler; PreFilter and CheckClusterResource in
+    pkg/coscheduling/core/core.go of kubernetes-sigs/scheduler-plugins.
+    """
+    spec, group = known_keys.part_at(value, "/spec"), paths.text(value.get("apiVersion")).partition("/")[0]
+    if group == "scheduling.run.ai":
+        namespace, minimum = paths.text(paths.metadata(value).get("namespace")), spec.get("minMember")
+        pods = objects.once("pods by PodGroup of KAI-Scheduler", lambda: Counter(_named_groups(objects)))
+        number = pods[(namespace, paths.text(paths.metadata(value).get("name")))]
+        if isinstance(minimum, int) and 0 < number < minimum and "subGroups" not in spec:
+            text = f"waits for {minimum} pods, and {number} of these files name it, so they all wait for others"
+            remedy = f"set minMember to {number}, or add the other pods with the annotation {_KAI_GROUP}"
+            yield misread("/spec/minMember", text, remedy, "controller")
+    elif group == "scheduling.x-k8s.io":
+        nodes = [known_keys.part_at(each, "/status/allocatable") for each in objects.known("", "Node").values()]
+        for name, written in paths.mapping(spec.get("minResources")).items():
+            amounts = [amount_in([each.get(name, 0)]) for each in nodes]
+            wanted, have = amount_in([written]), sum(each for each in amounts if each is not None)
+            if nodes and None not in amounts and wanted is not None and wanted > have:
+                room = quantities.named(name[:60], quantities.Quantity(have), up=False)
+                text = (
+                    f"wants {written} {name[:60]} in minResources for all its pods, and the known nodes have {room}, "
+                    "so the coscheduling plugin refuses each pod before it looks for nodes, unless nodes are added"
+                )
+                remedy = "write the sum that the pods of the group ask for, or leave minResources out"
+                yield misread(paths.join("/spec/minResources", name), text, remedy, "controller")
+
+
+def _named_groups(objects: Objects) -> Iterator[tuple[str, str]]:
+    """The PodGroups that pods made by hand name for KAI-Scheduler, each with its namespace."""
+    for namespace, value in objects.all():
+        name = known_keys.part_at(value, "/metadata/annotations").get(_KAI_GROUP)
+        if value.get("kind") == "Pod" and isinstance(name, str):
+            yield namespace, name
