@@ -1,4 +1,4 @@
-"""Makes the compiled policies faster: other code for fifteen small functions of OPA's runtime, with the same results.
+"""Makes the compiled policies faster: other code for sixteen small functions of OPA's runtime, with the same results.
 
 OPA compiles the rules beside a runtime in C that comes with it (github.com/open-policy-agent/opa, wasm/src). Nine
 tenths of an evaluation are spent there, and most of that with two things. Rules read fields of objects by names that
@@ -10,6 +10,7 @@ rule in a map from numbers, which grows and hashes. The new code
 * takes entries of lists directly, and finds the next entry of a small set or object by the address of the one before,
   without hashing it (`opa_value_iter`), and so the entry of a small set that a loop has reached (`opa_value_get`);
 * looks a text up in a set by its hash, instead of comparing it with all entries (`builtin_member`);
+* compares objects with the same keys without sorting these (`opa_value_compare_object`);
 * adds and multiplies whole numbers of 32 bits without a library for decimal numbers (`opa_arith_plus`,
   `opa_arith_minus`, `opa_arith_multiply`, `opa_agg_sum`);
 * takes a small block from the end of the heap, unless one of its size was freed (`opa_malloc`);
@@ -47,6 +48,7 @@ KNOWN: Final = {
     "opa_json_parse_token": "227de059c5aa52ae",
     "opa_value_hash": "515e69618152c356",
     "builtin_member": "ac5aff59de280de4",
+    "opa_value_compare_object": "7f6df5b73155bdff",
     "opa_arith_plus": "b3bcdee42de2c18e",
     "opa_arith_minus": "50a99b365239c7db",
     "opa_arith_multiply": "e6f0c552e65bd776",
@@ -372,6 +374,44 @@ _MEMBER: Final = """
   (return (call {original} (local.get $value) (local.get $all))))
 """
 
+# The first key in order whose values differ decides. Sets compare the findings of a bucket with each other.
+_COMPARE_OBJECT: Final = """
+(func (param $one i32) (param $other i32) (result i32)
+  (local $bucket i32) (local $end i32) (local $entry i32) (local $value i32)
+  (local $order i32) (local $first i32) (local $result i32)
+  (block $slow
+    (br_if $slow (i32.ne (i32.load offset=12 (local.get $one)) (i32.load offset=12 (local.get $other))))
+    (br_if $slow (i32.gt_u (i32.load offset=8 (local.get $one)) (i32.const 32)))
+    (local.set $bucket (i32.load offset=4 (local.get $one)))
+    (local.set $end
+      (i32.add (local.get $bucket) (i32.shl (i32.load offset=8 (local.get $one)) (i32.const 2))))
+    (loop $next
+      (local.set $entry (i32.load (local.get $bucket)))
+      (block $last
+        (loop $entries
+          (br_if $last (i32.eqz (local.get $entry)))
+          (local.set $value (call {get} (local.get $other) (i32.load (local.get $entry))))
+          (br_if $slow (i32.eqz (local.get $value)))
+          (local.set $order (call {compare} (i32.load offset=4 (local.get $entry)) (local.get $value)))
+          (if (local.get $order)
+            (then
+              (if (i32.eqz (local.get $first))
+                (then
+                  (local.set $first (i32.load (local.get $entry)))
+                  (local.set $result (local.get $order)))
+                (else
+                  (if (i32.lt_s (call {compare} (i32.load (local.get $entry)) (local.get $first)) (i32.const 0))
+                    (then
+                      (local.set $first (i32.load (local.get $entry)))
+                      (local.set $result (local.get $order))))))))
+          (local.set $entry (i32.load offset=8 (local.get $entry)))
+          (br $entries)))
+      (local.set $bucket (i32.add (local.get $bucket) (i32.const 4)))
+      (br_if $next (i32.lt_u (local.get $bucket) (local.get $end))))
+    (return (local.get $result)))
+  (return (call {original} (local.get $one) (local.get $other))))
+"""
+
 # The library gives a whole number (type 3, form 1) for each result of 32 bits, and a text for larger ones.
 _ARITHMETIC: Final = """
 (func (param $one i32) (param $other i32) (result i32)
@@ -483,6 +523,8 @@ def quickened(module: bytes, left_out: Mapping[str, int] = NO_RULES) -> bytes:
         "malloc": index["opa_malloc"],
         "number": index["opa_number_int"],
         "boolean": index["opa_boolean"],
+        "compare": index["opa_value_compare"],
+        "get": index["opa_value_get"],
         "set_get": index["opa_set_get"],
         "strncmp": index["opa_strncmp"],
         **_ADDRESSES,
@@ -499,6 +541,7 @@ def quickened(module: bytes, left_out: Mapping[str, int] = NO_RULES) -> bytes:
         ("opa_json_parse_token", _PARSE_TOKEN),
         ("opa_value_hash", _VALUE_HASH),
         ("builtin_member", _MEMBER),
+        ("opa_value_compare_object", _COMPARE_OBJECT),
         ("opa_arith_plus", _ARITHMETIC.replace("OPERATION", "add")),
         ("opa_arith_minus", _ARITHMETIC.replace("OPERATION", "sub")),
         ("opa_arith_multiply", _ARITHMETIC.replace("OPERATION", "mul")),

@@ -273,11 +273,11 @@ def _readiness(estate: Estate, known: Knowledge, now: datetime, *, server_versio
 
 
 _M_MMAP_THRESHOLD: Final = -3  # its number in malloc.h
-_LARGE: Final = 128 * 1024
+_LARGE: Final = 2**20
 
 
 def return_large_buffers() -> None:
-    """Makes glibc return each buffer from 128 KiB when it is freed. It would keep those up to the largest answer."""
+    """Makes glibc return each buffer from 1 MiB when it is freed. It would keep those up to the largest answer."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE)
 

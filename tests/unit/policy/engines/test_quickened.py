@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import generated_examples
 import opa_server
+from usher import errors
 from usher.policy.checks import catalogue
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.engines.wasm import WasmEngine
@@ -42,6 +43,12 @@ findings := {{
 	"sums": [[number * 2, number + 1, json.marshal(number)] | some number in input.value; is_number(number)],
 	"holds": [[value, value in all] | some value in values; some all in [values, members, input.value]],
 	"reached": [[one, all] | some all in [members, {{input.text, input.digits}}]; some one in all],
+	"objects": sort([each |
+		some one in values
+		some other in values
+		each := object.union({{"b": one, "a": [one], "eight888": other}}, wide(one))
+	]),
+	"set": [each | some each in {{{{"b": one, "eight888": other}} | some one in values; some other in members}}],
 	"added": [[one + other, one - other, one * other] | some one in whole; some other in whole],
 	"totals": [sum(whole), sum([number | some number in input.value; is_number(number)]), sum({{1, input.size}})],
 	"squares": {{number: square | some number in input.value; is_number(number); square := number * number}},
@@ -51,6 +58,10 @@ findings := {{
 }}
 
 pairs := {{[number, name] | some number in numbers.range(1, input.size); some name in members}}
+
+wide(one) := {{"c": {{number: one | some number in numbers.range(1, 40)}}}} if one == "ab"
+
+else := {{}}
 
 whole := [-2147483648, 2147483647, 65536, -1, input.size]
 
@@ -89,6 +100,14 @@ def engines(tmp_path_factory: pytest.TempPathFactory) -> tuple[WasmEngine, ...]:
     return tuple(map(WasmEngine, modules))
 
 
+def answer(engine: WasmEngine, entrypoint: Entrypoint, document: bytes) -> bytes:
+    """The answer; empty where OPA itself writes none, as for `to_number("E")`."""
+    try:
+        return orjson.dumps(engine.evaluate(entrypoint, document))
+    except errors.EngineError:
+        return b""
+
+
 @settings(max_examples=generated_examples.up_to(500), deadline=None)
 @given(
     value=documents,
@@ -103,7 +122,7 @@ def test_the_answers_are_those_of_the_plain_module_in_the_same_order(
     document = orjson.dumps({"value": value, "text": text, "size": size, "digits": digits, "inner": inner})
 
     for entrypoint in Entrypoint:
-        plain, *quick = (orjson.dumps(engine.evaluate(entrypoint, document)) for engine in engines)
+        plain, *quick = (answer(engine, entrypoint, document) for engine in engines)
         assert quick == [plain] * len(quick)
 
 
