@@ -180,7 +180,7 @@ def test_pod_sets_of_one_entry_stand_together_and_some_have_no_bound() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("at(object, 'status.replicas')", "not a path of fields, as in"),
+        ("at(object, 'status.replicas')", "not a path of fields of a spec"),
         ("object.status", "the operator"),
         ("at(object, 'spec' + 'x')", "expected ','|expected '\\)'|before"),
         ("replicas", "unknown name replicas; known are object"),

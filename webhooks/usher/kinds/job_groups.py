@@ -346,8 +346,8 @@ def _above_queue(value: paths.Object, objects: values.Objects) -> Iterator[model
     Sources: addApplication in pkg/scheduler/partition.go and AddAllocationAsk in pkg/scheduler/objects of
     apache/yunikorn-core; GetQueueNameFromPod in pkg/common/utils of apache/yunikorn-k8shim.
     """
-    queues = objects.once("queues of YuniKorn", lambda: dict(_queues_of_yunikorn(objects)))
-    for spec, path, _ in pod_specs(value) if queues else ():
+    limits = objects.once("queues of YuniKorn", lambda: dict(_queues_of_yunikorn(objects)))
+    for spec, path, _ in pod_specs(value) if limits else ():
         if spec.get("schedulerName", "yunikorn") != "yunikorn":
             continue
         here = path.removesuffix("/spec") + "/metadata"
@@ -358,7 +358,7 @@ def _above_queue(value: paths.Object, objects: values.Objects) -> Iterator[model
         name = f"root.{written[0].removeprefix('root.')}" if written else ""
         gang = queues.needs_of_task_groups(annotations)
         for device, needed in (gang or queues.requests_of(spec)).items():
-            most = queues.get(name, {}).get(device)
+            most = limits.get(name, {}).get(device)
             if most is not None and needed > most:
                 all_of = "all its task groups together" if gang else "a pod"
                 text = (

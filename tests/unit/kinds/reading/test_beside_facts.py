@@ -7,7 +7,7 @@ import yaml
 
 from usher import model
 from usher.config import models
-from usher.kinds.reading import chosen_boards, disks_and_machines, value_forms
+from usher.kinds.reading import chosen_boards, disks, value_forms
 from usher.kinds.reading.values import OF_FACTS, Objects
 from usher.model import placement
 from usher.policy import assembly
@@ -353,7 +353,7 @@ def test_findings_warn() -> None:
     objects = Objects([given])
     classes = {"efs": yaml.safe_load(_FILE_SYSTEM)}
     objects.once(OF_FACTS, lambda: lambda _group, kind: classes if kind == "StorageClass" else {})
-    (found,) = disks_and_machines.claims_of_no_class(given, ("", "PersistentVolumeClaim"), objects)
+    (found,) = disks.beside_others(given, ("", "PersistentVolumeClaim"), {}, objects)
     assert found == model.UnreadKey(
         path="/spec", text=found.text, remedy="name one: efs", important=False, topic="controller"
     )

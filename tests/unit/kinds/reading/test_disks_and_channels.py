@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from usher.kinds.reading import device_stack, disks_and_machines, pod_networks, refused_values
+from usher.kinds.reading import device_stack, disks, machines, pod_networks, refused_values
 from usher.kinds.reading.values import Objects
 
 
@@ -14,7 +14,8 @@ def _findings(*texts: str) -> list[str]:
     key = str(value["apiVersion"]).rpartition("/")[0], str(value["kind"])
     found = [
         *pod_networks.beside_others(value, objects),
-        *disks_and_machines.beside_others(value, {}, objects),
+        *disks.beside_others(value, ("", str(value.get("kind"))), {}, objects),
+        *machines.beside_others(value, {}, objects),
         *refused_values.beside_others(value, key, objects),
         *device_stack.disagreements(value, key, objects),
     ]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from usher.kinds.reading import controller_rules, inner_names, value_forms
+from usher.kinds.reading import controller_rules, definition_limits, inner_names, value_forms
 from usher.kinds.reading.values import Objects
 
 _Json = dict[str, Any]
@@ -126,7 +126,9 @@ def test_mutating_webhooks_share_the_time_of_a_request() -> None:
 
 
 def _refused_together(*texts: str) -> list[str]:
-    return [remedy for _, remedy in _missing(*texts)]
+    values: list[_Json] = [yaml.safe_load(each) for each in texts]
+    key = ("admissionregistration.k8s.io", "MutatingWebhookConfiguration")
+    return [each.remedy for each in definition_limits.beside_webhooks(values[0], key, Objects(values))]
 
 
 def _refused(text: str) -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from usher import paths
-from usher.kinds.reading import pod_networks, refused_values, started_programs, value_forms
+from usher.kinds.reading import inference_routes, refused_values, started_programs, value_forms
 from usher.kinds.reading.values import Objects
 
 _Json = dict[str, Any]
@@ -371,7 +371,7 @@ _SERVERS = """
 )
 def test_a_pool_that_selects_no_server_of_the_files_has_no_endpoints(labels: str, found: int) -> None:
     values = _objects(_SERVERS % labels)
-    wrong = pod_networks.endpoints_of_pool(values[0], "llm", Objects(values))
+    wrong = inference_routes.endpoints_of_pool(values[0], "llm", Objects(values))
 
     assert len([each for each in wrong if "has no endpoints" in each.text]) == found
 
@@ -391,4 +391,4 @@ def test_damaged_values_are_taken(damaged: paths.Json) -> None:
                 others = Objects([*values[:index], broken, *values[index + 1 :]])
                 key = (value["apiVersion"].rpartition("/")[0], value["kind"])
                 assert list(refused_values.beside_others(broken, key, others)) is not None
-                assert list(pod_networks.endpoints_of_pool(broken, "llm", others)) is not None
+                assert list(inference_routes.endpoints_of_pool(broken, "llm", others)) is not None

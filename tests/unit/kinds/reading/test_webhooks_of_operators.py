@@ -43,7 +43,7 @@ def test_a_field_needs_a_webhook_that_selects_the_namespace(labels: str, webhook
     values = [yaml.safe_load(each) for each in (_MODEL, webhook, _namespace(labels))]
 
     found = list(
-        definition_limits.without_its_webhook(values[0], ("serving.kserve.io", "InferenceService"), Objects(values))
+        definition_limits.beside_webhooks(values[0], ("serving.kserve.io", "InferenceService"), Objects(values))
     )
 
     assert [each.path for each in found] == ["/spec/predictor/model/storageUri"] * is_found
@@ -53,7 +53,7 @@ def test_a_namespace_that_is_not_known_is_not_judged() -> None:
     values = [yaml.safe_load(each) for each in (_MODEL, _webhook("{matchLabels: {team: other}}"))]
 
     assert not list(
-        definition_limits.without_its_webhook(values[0], ("serving.kserve.io", "InferenceService"), Objects(values))
+        definition_limits.beside_webhooks(values[0], ("serving.kserve.io", "InferenceService"), Objects(values))
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from usher import memo, model, paths, quantities
 from usher.accelerators import boards
-from usher.kinds.reading import counts, disks_and_machines, known_keys, pod_networks, pod_templates, refused_values
+from usher.kinds.reading import counts, disks, known_keys, machines, pod_networks, pod_templates, refused_values
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.values import Objects
@@ -243,9 +243,9 @@ def beside_others(
     if devices:
         yield from _of_drivers(value, devices)
     yield from pod_networks.beside_others(value, objects)
-    yield from disks_and_machines.beside_others(value, devices, objects)
+    yield from disks.beside_others(value, key, devices, objects)
+    yield from machines.beside_others(value, devices, objects)
     yield from refused_values.beside_others(value, key, objects)
-    yield from disks_and_machines.claims_of_no_class(value, key, objects)
     yield from pod_networks.of_pods(workload, value, specs, objects)
     yield from counts.budgets_of_jobs(value, objects)
     yield from counts.scaled_beside_one_disk(value, objects)

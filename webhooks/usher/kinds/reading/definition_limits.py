@@ -13,8 +13,17 @@ from usher.documents.cel import EvaluationError, NotEvaluated, search
 from usher.kinds.reading import known_keys
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.fields import NO_LIMIT, Definitions, KnownLimits, Limit, limits_of, recorded_limits
-from usher.kinds.reading.value_forms import at, is_placeholder, is_whole, pod_specs, texts_at, values_at
-from usher.kinds.reading.values import Objects
+from usher.kinds.reading.value_forms import (
+    DOT,
+    at,
+    is_placeholder,
+    is_whole,
+    pod_specs,
+    texts_at,
+    texts_with_paths,
+    values_at,
+)
+from usher.kinds.reading.values import Absence, Objects, Reference
 from usher.model import placement
 
 Found = Iterator[model.UnreadKey]
@@ -288,7 +297,15 @@ _REQUEST_SECONDS: Final = 60
 """The time of a request to the API server."""
 
 
-def slow_webhooks(value: paths.Object, objects: Objects) -> Found:
+def beside_webhooks(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
+    """Mistakes of webhooks, and what they do not do for an object."""
+    if key[1] == _MUTATING[1]:
+        yield from _slow_webhooks(value, objects)
+    yield from _without_its_webhook(value, key, objects)
+    yield from _certificates_of_webhooks(value, objects)
+
+
+def _slow_webhooks(value: paths.Object, objects: Objects) -> Found:
     """Mutating webhooks in the files that are asked about a Pod one after the other, longer than a request lasts."""
     seconds = objects.once(
         "seconds of webhooks",
@@ -316,7 +333,7 @@ def _seconds_for_pods(value: paths.Object) -> int:
     return total
 
 
-def without_its_webhook(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
+def _without_its_webhook(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
     """Fields that only the webhook of an operator writes into pods, where it leaves the namespace out."""
     rows = [row for row in known_keys.rows("webhooks") if row["kind"] == " ".join(key)]
     namespace = paths.text(paths.metadata(value).get("namespace"))
@@ -369,3 +386,37 @@ def refused_by_knative(value: paths.Object, objects: Objects) -> Found:
 
 
 _SWITCHED_ON: Final = frozenset({"enabled", "allowed"})
+
+
+_CERTIFICATE: Final = ("cert-manager.io", "Certificate")
+_INJECTED: Final = "cert-manager.io/inject-ca-from"
+_SERVICES: Final = "{webhooks[].,spec.conversion.webhook.}clientConfig.service spec.service"
+
+
+def _certificates_of_webhooks(value: paths.Object, objects: Objects) -> Found:
+    """A Certificate of a webhook that is elsewhere, or does not name its Service (cert-manager.io, CA injector)."""
+    named = f"metadata.annotations.{_INJECTED.replace('.', DOT)}" if objects.names(*_CERTIFICATE) else ""
+    for where, text in texts_with_paths(value, named) if named else ():
+        namespace, slash, name = text.rpartition("/")
+        homes = {home for home, each in objects.in_namespaces(*_CERTIFICATE) if paths.metadata(each)["name"] == name}
+        if is_placeholder(text) or "" in homes or (slash and not homes):
+            continue
+        if not slash or namespace not in homes:
+            like = f"{min(homes)}/{name}" if homes else "its namespace, a slash and its name"
+            wrong = (
+                f"names the Certificate {text[:100]}, which these files have in {min(homes)[:80]}"
+                if homes
+                else (f"names the Certificate {text[:100]} without its namespace")
+            )
+            end = "so cert-manager injects no CA, and the API server trusts no answer of the webhook"
+            yield misread(where, f"{wrong}, {end}", f"write {like}", "controller")
+            continue
+        found = objects.find(Reference(group=_CERTIFICATE[0], kind=_CERTIFICATE[1], name=name, namespace=namespace))
+        names = [] if isinstance(found, Absence) else texts_at(found, "spec.dnsNames[]")
+        for place, service in at(value, _SERVICES) if names else ():
+            host = f"{paths.mapping(service).get('name')}.{paths.mapping(service).get('namespace')}.svc"
+            if not {host, f"*.{host.partition('.')[2]}"}.intersection(names) and not any(map(is_placeholder, names)):
+                wrong = f"is asked as {host[:100]}, which the Certificate {name[:80]} does not have among its dnsNames"
+                remedy = f"add {host[:100]} to the dnsNames"
+                yield misread(place, f"{wrong}, so the API server refuses the connection", remedy, "controller")
+                break

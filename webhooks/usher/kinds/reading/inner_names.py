@@ -22,10 +22,9 @@ from usher import memo, model, paths
 from usher.kinds.reading import (
     chosen_boards,
     counts,
-    definition_limits,
     environment,
+    inference_routes,
     known_keys,
-    pod_networks,
     queues,
 )
 from usher.kinds.reading import value_forms as places
@@ -323,13 +322,11 @@ def _ports(value: paths.Object, key: tuple[str, str], namespace: str, objects: O
     if key == ("", "Service") or key[1] == "InferencePool":
         yield from counts.ports_without_server(value, namespace, objects)
     if key[1] == "InferencePool":
-        yield from pod_networks.endpoints_of_pool(value, namespace, objects)
+        yield from inference_routes.endpoints_of_pool(value, namespace, objects)
     if key == ("monitoring.coreos.com", "PodMonitor"):
         yield from _port_not_there(
             value, namespace, objects, "spec.podMetricsEndpoints[].port", "/spec/selector/matchLabels"
         )
-    if key[1] == "MutatingWebhookConfiguration":
-        yield from definition_limits.slow_webhooks(value, objects)
     if key == ("", "Service"):
         yield from _port_not_there(value, namespace, objects, "spec.ports[].targetPort", "/spec/selector")
         yield from _names_before_ready(value, namespace, objects)

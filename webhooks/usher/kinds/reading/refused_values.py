@@ -12,7 +12,7 @@ import orjson
 from msgspec.structs import replace
 
 from usher import errors, model, paths, quantities
-from usher.kinds.reading import definition_limits, known_keys, pod_networks, started_programs
+from usher.kinds.reading import definition_limits, inference_routes, known_keys, started_programs
 from usher.kinds.reading.environment import misread, misread_variables
 from usher.kinds.reading.value_forms import (
     ADDED,
@@ -394,11 +394,10 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
     rows = objects.once(f"rows beside {kind}", lambda: [*_rows_with_others(kind, objects)])
     yield from _of_rows(rows, value, objects)
     yield from _pods_beside_others(value, objects)
-    yield from pod_networks.routes_beside_others(value, key, objects)
-    yield from definition_limits.without_its_webhook(value, key, objects)
+    yield from inference_routes.beside_others(value, key, objects)
+    yield from definition_limits.beside_webhooks(value, key, objects)
     if key[0] == _CONSTRAINTS:
         yield from _constraint_without_template(key[1], objects)
-    yield from pod_networks.certificates_of_webhooks(value, objects)
 
 
 def _rows_with_others(kind: str, objects: Objects) -> Iterator[_Beside]:

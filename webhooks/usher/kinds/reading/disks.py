@@ -1,18 +1,15 @@
-"""Disks in the right zone, claims and machines: needs of pods that nodes or other pods do not meet."""
+"""Disks and their claims: what pods cannot mount, and what their classes and drivers do not make."""
 
 import itertools
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from usher import memo, model, paths
-from usher.accelerators import boards
 from usher.kinds.reading import known_keys
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.value_forms import (
     DISKS,
-    PodSpec,
     amount_in,
     at,
     is_placeholder,
@@ -21,7 +18,7 @@ from usher.kinds.reading.value_forms import (
     texts_with_paths,
     values_at,
 )
-from usher.kinds.reading.values import Absence, Lookup, Objects, Reference, claim_template_of_domain
+from usher.kinds.reading.values import Absence, Objects, Reference
 
 Found = Iterator[model.UnreadKey]
 _ASKED: Final = "containers[].resources.limits^"
@@ -32,14 +29,15 @@ _ARCHITECTURE: Final = "kubernetes.io/arch"
 _PRODUCT: Final = "nvidia.com/gpu.product"
 
 
-def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[str, Any]]], objects: Objects) -> Found:
-    """Disks and machines of other objects that the pods of an object cannot use.
+_Devices = Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+def beside_others(value: paths.Object, key: tuple[str, str], devices: _Devices, objects: Objects) -> Found:
+    """Disks of other objects that the pods of an object cannot use.
 
     Args:
         devices: the labels of the nodes that offer a device, by its name.
     """
-    if objects.names(*_DOMAINS):
-        yield from _channels_of_domains(value, objects)
     if value.get("kind") == "PersistentVolumeClaim":
         yield from _never_bound(value, objects)
     yield from _of_pods_alone(value, objects)
@@ -49,90 +47,7 @@ def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[st
         yield from _disks_before_their_pods(value, devices, objects)
     if drivers := objects.once("drivers that keep groups", lambda: frozenset(_keeping_groups(objects))):
         yield from _groups_without_effect(value, drivers, objects)
-    nodes = objects.once("labels of each node", lambda: _labels_of_nodes(objects))
-    yield from _images_for_other_machines(value, nodes, devices, objects)
-    yield from _of_cuda(value, devices)
-
-
-_CHOOSE_MACHINES: Final = (
-    "nvidia.com/gpu.product", "cloud.google.com/gke-accelerator", "node.kubernetes.io/instance-type",
-    "karpenter.k8s.aws/instance-family", "karpenter.k8s.aws/instance-gpu-name",
-)  # fmt: skip
-"""Labels of boards and machines that say their architecture."""
-
-
-def _images_for_other_machines(
-    value: paths.Object,
-    nodes: Sequence[Mapping[str, Any]],
-    devices: Mapping[str, Sequence[Mapping[str, Any]]],
-    objects: Objects,
-) -> Found:
-    """Images for one architecture whose pods select nodes of another one; `nodes` are the labels of nodes."""
-    for spec, path, _ in pod_specs(value):
-        for where, image in texts_with_paths(spec, "{initContainers,containers}[].image", path):
-            if (made := _made_for(image)) and (found := _other_machines(spec, made, nodes, devices, objects)):
-                other, reason = found
-                text = f"runs {image[:100]}, which is for {made} alone, and {reason}"
-                remedy = f"take an image for {other}, or select nodes with {_ARCHITECTURE}: {made}"
-                topic = "agent" if value.get("kind") == "DaemonSet" else "controller"
-                yield misread(where, text, remedy, topic)
-                break
-
-
-def _made_for(image: str) -> str:
-    """The only architecture of an image, by the rows of known_keys.yaml; empty for others."""
-    rows, plain = known_keys.rows("architectures"), image.removeprefix("docker.io/")
-    return next((row["for"] for row in rows if re.search(row["image"], plain)), "")
-
-
-def _other_machines(
-    spec: Mapping[str, Any],
-    made: str,
-    nodes: Sequence[Mapping[str, Any]],
-    devices: Mapping[str, Sequence[Mapping[str, Any]]],
-    objects: Objects,
-) -> tuple[str, str] | None:
-    """Another architecture that all machines for a pod have, and who says so; None if one may be `made`."""
-    chosen = paths.mapping(spec.get("nodeSelector"))
-    written = str(chosen.get(_ARCHITECTURE) or chosen.get(f"beta.{_ARCHITECTURE}") or "")
-    if written:
-        return None if written == made or is_placeholder(written) else (written, f"it selects nodes with {written}")
-    for key in _CHOOSE_MACHINES:
-        if (text := str(chosen.get(key, ""))) and made == "amd64" and boards.is_for_arm(text):
-            return "arm64", f"it selects {text[:60]}, whose CPU is arm64"
-    asked = [device for device in texts_at(spec, _ASKED) if device in devices]
-    offering = devices[asked[0]] if asked else nodes if chosen else ()
-    found = {str(each.get(_ARCHITECTURE, made)) for each in offering if chosen.items() <= each.items()}
-    if found and made not in found:
-        return min(found)[:20], f"the nodes that it selects are {min(found)[:20]}"
-    if not found and any("/" in each for each in texts_at(spec, _ASKED)):
-        pools = objects.once("architectures of NodePools", lambda: _architectures_of_pools(objects))
-        if pools and made not in pools and "" not in pools:
-            return min(pools), f"the NodePools of these files make nodes with {min(pools)} alone"
-    return None
-
-
-def _architectures_of_pools(objects: Objects) -> frozenset[str]:
-    """The architectures of the nodes that NodePools make; an empty text for a NodePool that does not say it."""
-    return frozenset(
-        architecture
-        for pool in objects.known("karpenter.sh", "NodePool").values()
-        for architecture in _architectures_of_pool(pool)
-    )
-
-
-def _architectures_of_pool(pool: paths.Object) -> Collection[str]:
-    for each in map(paths.mapping, values_at(pool, "spec.template.spec.requirements[]")):
-        values, key = texts_at(each, "values[]"), each.get("key")
-        if each.get("operator") == "In" and key == _ARCHITECTURE:
-            return values
-        if each.get("operator") == "In" and key in _CHOOSE_MACHINES and values and all(map(boards.is_for_arm, values)):
-            return ("arm64",)
-    return ("",)
-
-
-def _labels_of_nodes(objects: Objects) -> list[Mapping[str, Any]]:
-    return [known_keys.part_at(each, "/metadata/labels") for each in objects.known("", "Node").values()]
+    yield from _claims_of_no_class(value, key, objects)
 
 
 def _keeping_groups(objects: Objects) -> Iterator[str]:
@@ -211,7 +126,7 @@ def _volumes_in_two_zones(value: paths.Object, objects: Objects) -> Found:
     for spec, path, _ in pod_specs(value):
         claims = list(texts_with_paths(spec, "volumes[].persistentVolumeClaim.claimName", path))
         made = texts_with_paths(value, "spec.volumeClaimTemplates[].metadata.name")
-        claims += [(where, f"{name}-{_name(value)}-0") for where, name in made]
+        claims += [(where, f"{name}-{paths.metadata(value).get('name')}-0") for where, name in made]
         for key in (_ZONE, _HOST) if claims else ():
             known = [(where, name, _zones_of_claim(namespace, name, objects, key)[0]) for where, name in claims]
             found = next(_apart(spec, [each for each in known if each[2]], key), None)
@@ -321,44 +236,6 @@ def _disks_before_their_pods(
                     return
 
 
-_CUDA: Final = memo.pattern(r"(?:/cuda:|cuda-?|[-_:]cu)(1[12])\.?(\d)(?!\d)")
-_DRIVER_LABELS: Final = ("nvidia.com/cuda.driver-version.major", "nvidia.com/cuda.driver.major")
-_OF_CONSUMERS: Final = memo.pattern(r"GeForce|TITAN")
-"""Boards on which a newer CUDA does not run with an older driver by its compatibility package."""
-
-
-def _of_cuda(value: paths.Object, devices: Mapping[str, Sequence[Mapping[str, Any]]]) -> Found:
-    """Images with a newer CUDA than the driver of GeForce boards, which nvidia/cuda refuses by NVIDIA_REQUIRE_CUDA."""
-    for spec, path, _ in pod_specs(value) if devices else ():
-        chosen = paths.mapping(spec.get("nodeSelector"))
-        given = devices.get("nvidia.com/gpu", ()) if "nvidia.com/gpu" in texts_at(spec, _ASKED) else ()
-        nodes = [each for each in given if chosen.items() <= each.items()]
-        drivers = [_consumer_driver(each) for each in nodes]
-        newest = max(drivers, default=0)
-        if not all(drivers) or newest not in boards.CUDA_OF_DRIVERS:
-            continue
-        of_driver = boards.CUDA_OF_DRIVERS[newest]
-        for where, image in texts_with_paths(spec, "containers[].image", path):
-            needs = (int(found[1]), int(found[2])) if (found := _CUDA.search(image)) else (0, 0)
-            if needs[0] == of_driver[0] and needs > of_driver:
-                text = (
-                    f"runs an image with CUDA {needs[0]}.{needs[1]}, and known nodes have GeForce boards with drivers"
-                )
-                text += (
-                    f" up to {newest}, for CUDA {of_driver[0]}.{of_driver[1]}, where images of nvidia/cuda do not start"
-                )
-                least = min(branch for branch, cuda in boards.CUDA_OF_DRIVERS.items() if cuda >= needs)
-                remedy = f"update the driver to {least} or later, or use an image with an older CUDA"
-                yield misread(where, text, remedy, "controller")
-
-
-def _consumer_driver(labels: Mapping[str, Any]) -> int:
-    """The branch of the driver of a node with GeForce boards; 0 for other nodes and unknown drivers."""
-    written = next((str(labels[each]) for each in _DRIVER_LABELS if each in labels), "")
-    known = re.fullmatch(r"\d{3}", written, re.ASCII) and _OF_CONSUMERS.search(str(labels.get(_PRODUCT, "")))
-    return int(written) if known else 0
-
-
 def _zone(node: paths.Object) -> str:
     return paths.text(known_keys.part_at(node, "/metadata/labels").get(_ZONE))
 
@@ -416,116 +293,6 @@ def _zones_of_claim(namespace: str, name: str, objects: Objects, key: str) -> tu
         for zone in texts_at(each, "values[]")
     }
     return zones, bool(volume and class_) and class_.get("volumeBindingMode", "Immediate") == "Immediate"
-
-
-_CLAIM: Final = ("resource.k8s.io", "ResourceClaim")
-_SHARING: Final = "spec.devices.config[].opaque.parameters.sharing"
-_Users = Mapping[tuple[str, str], Mapping[int, str]]
-
-
-def users_of_one_server(specs: Sequence[PodSpec], namespace: str, objects: Objects, beside: Lookup) -> Found:
-    """Pods that share a claim by MPS with pods of another user.
-
-    The daemon of MPS serves one user at a time (docs.nvidia.com/deploy/mps, provisioning sequence), and NVIDIA's driver
-    starts one for each claim (kubernetes-sigs/dra-driver-nvidia-gpu#1158).
-    """
-    of_file = beside if isinstance(beside, Objects) else objects
-    shared = of_file.once("users of claims by MPS", lambda: _users_of_mps(objects, of_file, namespace))
-    for spec, path, _ in specs if shared else ():
-        for where, name, user in _users_of_claims(spec, path):
-            users = shared.get((namespace, name), {})
-            first = next(iter(users), user)
-            if user != first:
-                text = (
-                    f"shares ResourceClaim {name[:100]} by MPS as the user {user}, and {users[first]} does so as the "
-                )
-                text += f"user {first}: the daemon of the claim serves one user at a time, so one of them waits"
-                remedy = f"set runAsUser to {first} in both, or share by time slices"
-                yield misread(where, text, remedy, "controller")
-
-
-def _users_of_mps(objects: Objects, of_file: Objects, namespace: str) -> _Users:
-    """The users of each claim that is shared by MPS, by its namespace and name, with one object of each user."""
-    found: dict[tuple[str, str], dict[int, str]] = {}
-    for each in objects.known(*_CLAIM).values():
-        ways = [way for way in values_at(each, _SHARING) if isinstance(way, dict) and way.get("strategy") == "MPS"]
-        if ways and "multi" not in str(ways).lower():
-            metadata = paths.metadata(each)
-            found[paths.text(metadata.get("namespace")) or namespace, paths.text(metadata.get("name"))] = {}
-    # Pods stand only among the objects of their own file.
-    for within, value in (*objects.all(), *of_file.all()) if found else ():
-        for spec, path, _ in pod_specs(value):
-            for _, name, user in _users_of_claims(spec, path):
-                title = f"{value.get('kind')} {paths.text(paths.metadata(value).get('name'))[:100]}"
-                found.get((within, name), {}).setdefault(user, title)
-    return found
-
-
-def _users_of_claims(spec: Mapping[str, Any], path: str) -> Iterator[tuple[str, str, int]]:
-    """The claims by name of a pod, with the place and the user of each container that uses one, where it says it."""
-    named = [each for each in paths.elements(spec.get("resourceClaims")) if isinstance(each, dict)]
-    claims = {paths.text(each.get("name")): paths.text(each.get("resourceClaimName")) for each in named}
-    for where, container in at(spec, "containers[]", path) if any(claims.values()) else ():
-        holders: tuple[tuple[Any, str], ...] = ((container, where), (spec, path))
-        for holder, place in holders:
-            context = known_keys.part_at(holder, "/securityContext")
-            if isinstance(user := context.get("runAsUser"), int):
-                used = texts_at(container, "resources.claims[].name")
-                yield from (
-                    (f"{place}/securityContext/runAsUser", claims[each], user) for each in used if claims.get(each)
-                )
-                break
-
-
-_DOMAINS: Final = ("resource.nvidia.com", "ComputeDomain")
-_CHANNELS: Final = "spec.channel.resourceClaimTemplate.name"
-
-
-def _channels_of_domains(value: paths.Object, objects: Objects) -> Found:
-    """Templates of channels that a ComputeDomain cannot make, and claims by them that get no channel.
-
-    Its controller makes the template in its own namespace (compute-domain-controller of dra-driver-nvidia-gpu).
-    """
-    name, namespace = paths.text(paths.metadata(value).get("name")), paths.text(paths.metadata(value).get("namespace"))
-    if value.get("kind") == _DOMAINS[1]:
-        for where, template in texts_with_paths(value, _CHANNELS):
-            others = [each for each in objects.of_kind(*_DOMAINS, namespace) if template in texts_at(each, _CHANNELS)]
-            other = next((each for each in map(_name, others) if each < name), "")
-            templates = objects.of_kind("resource.k8s.io", "ResourceClaimTemplate", namespace)
-            made = [each for each in templates if each != claim_template_of_domain(value)]
-            if other or template in map(_name, made):
-                who = f"ComputeDomain {other[:80]} makes too" if other else "these files have too"
-                text = f"makes the template {template[:80]}, which {who}, so its controller fails to make it"
-                remedy = "name another template" if other else "remove the template, because the controller makes it"
-                yield misread(where, text, remedy, "controller")
-        return
-    homes = objects.once("namespaces of channels", lambda: _homes_of_channels(objects))
-    for spec, path, _ in pod_specs(value):
-        used = texts_at(spec, "{containers,initContainers}[].resources.claims[].name")
-        for where, claim in at(spec, "resourceClaims[]", path):
-            named = paths.mapping(claim)
-            template, own = paths.text(named.get("resourceClaimTemplateName")), paths.text(named.get("name"))
-            known = homes.get(template, set())
-            if namespace and known and "" not in known and namespace not in known:
-                text = f"claims a channel by {template[:80]}, which a ComputeDomain makes in {min(known)[:80]}"
-                remedy = f"make a ComputeDomain in {namespace[:80]}"
-                yield misread(f"{where}/resourceClaimTemplateName", text, remedy, "controller")
-            elif known and own not in used:
-                text = f"claims a channel of NVLink between nodes as {own[:80]}, and no container uses it or gets it"
-                yield misread(where, text, "name the claim in resources.claims of the container", "controller")
-
-
-def _name(value: paths.Object) -> str:
-    return paths.text(paths.metadata(value).get("name"))
-
-
-def _homes_of_channels(objects: Objects) -> Mapping[str, set[str]]:
-    """The namespaces of the templates that ComputeDomains make; an empty one where the files do not say it."""
-    found = defaultdict[str, set[str]](set)
-    for namespace, each in objects.in_namespaces(*_DOMAINS):
-        for template in texts_at(each, _CHANNELS):
-            found[template].add(namespace)
-    return found
 
 
 def _never_bound(value: paths.Object, objects: Objects) -> Found:
@@ -613,7 +380,7 @@ def _claims(value: paths.Object, key: tuple[str, str]) -> Iterator[tuple[str, Ma
             yield where, {"storageClassName": name, "accessModes": [mode]}, "storageClass", "volumeAccessMode"
 
 
-def claims_of_no_class(value: paths.Object, key: tuple[str, str], objects: Objects) -> Iterator[model.UnreadKey]:
+def _claims_of_no_class(value: paths.Object, key: tuple[str, str], objects: Objects) -> Iterator[model.UnreadKey]:
     """Claims for which no StorageClass of the cluster makes a volume, and shared ones of disks of its default class.
 
     Without a name a claim gets the default class (kubernetes.io, persistent volumes, class); with an empty name or a
