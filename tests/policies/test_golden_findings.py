@@ -98,7 +98,7 @@ ONLY_IN_FILES = (
     "USH1536 variable-unread",
     "USH1537 metric-not-exported",
     "USH1538 image-of-other-devices",
-    "USH1539 agent-without-its-folder",
+    "USH1539 agent-misconfigured",
     "USH1541 probe-without-an-answer",
     "USH1690 program-cannot-use",
     "USH1700 definition-refuses",

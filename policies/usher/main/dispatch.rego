@@ -2069,8 +2069,8 @@ _findings_unread_keys contains {"check": "objects/image_of_other_devices", "find
 	some finding in data.usher.checks.objects.image_of_other_devices.deny
 }
 
-_findings_unread_keys contains {"check": "objects/agent_without_its_folder", "finding": finding} if {
-	some finding in data.usher.checks.objects.agent_without_its_folder.deny
+_findings_unread_keys contains {"check": "objects/agent_misconfigured", "finding": finding} if {
+	some finding in data.usher.checks.objects.agent_misconfigured.deny
 }
 
 _findings_unread_keys contains {"check": "objects/probe_without_an_answer", "finding": finding} if {

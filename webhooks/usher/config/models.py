@@ -169,7 +169,7 @@ _MOST_NAMESPACES: Final = 1024
 
 DEFAULT_SYSTEM_NAMESPACES = [
     # Drivers, device plugins and schedulers of accelerators.
-    *("gpu-operator", "gpu-operator-resources", "gpu-resources", "gpu-usher", "habana-system"),
+    *("dra-driver-nvidia-gpu", "gpu-operator", "gpu-operator-resources", "gpu-resources", "gpu-usher", "habana-system"),
     *("inteldeviceplugins-system", "kai-resource-reservation"),
     *("kai-scheduler", "kube-amd-gpu", "kube-system", "kueue-system", "node-feature-discovery"),
     *("nvidia-device-plugin", "nvidia-dra-driver-gpu", "nvidia-gpu-operator", "nvidia-network-operator", "runai"),

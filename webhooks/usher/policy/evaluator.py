@@ -532,7 +532,7 @@ def _definitions_of(facts: Store) -> Definitions:
     return facts.derived("definitions", [DEFINITION], read)
 
 
-_OF_AGENTS: Final = frozenset({"objects/agent_without_its_folder", "tenancy/critical_class_without_quota"})
+_OF_AGENTS: Final = frozenset({"objects/agent_misconfigured", "tenancy/critical_class_without_quota"})
 """Checks of agents of nodes, which configure the device stack, as ConfigMaps of CONFIGURE_DEVICES do."""
 
 

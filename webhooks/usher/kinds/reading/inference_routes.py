@@ -29,6 +29,8 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
         yield from _of_ingress(value, objects)
     if key == ("apps", "Deployment"):
         yield from _picker_of_another_pool(value, objects)
+    if key == ("", "Service"):
+        yield from _ranks_without_server(value, objects)
 
 
 _GATEWAYS: Final = "gateway.networking.k8s.io"
@@ -182,3 +184,31 @@ def _servers_in(objects: Objects, namespace: str) -> Mapping[str, set[str]]:
             for key, text in known_keys.part_at(value, "/spec/template/metadata/labels").items():
                 found.setdefault(key, set()).add(str(text))
     return found
+
+
+_RANK: Final = memo.pattern(
+    r"node[-_]rank|nnodes|ray start\b[^\n]*--address|(?:multi-node-serving|ray_init)\.sh worker"
+)
+_SERVES_ITSELF: Final = memo.pattern(r"data-parallel|dp-size|--dp\b")
+
+
+def _ranks_without_server(service: paths.Object, objects: Objects) -> Found:
+    """A Service that selects workers of a group too, of which the leader alone answers (sgl-project/sglang#9568)."""
+    namespace = paths.text(paths.metadata(service).get("namespace"))
+    spec, selector = known_keys.part_at(service, "/spec"), known_keys.part_at(service, "/spec/selector")
+    groups = objects.of_kind("leaderworkerset.x-k8s.io", "LeaderWorkerSet", namespace) if selector else ()
+    for each in groups if spec.get("clusterIP") != "None" else ():
+        whole = known_keys.part_at(each, "/spec/leaderWorkerTemplate")
+        worker, size = paths.mapping(whole.get("workerTemplate")), known_keys.integer(whole.get("size"))
+        leader = paths.mapping(whole.get("leaderTemplate")) or worker
+        words = " ".join(texts_at(worker, "spec.containers[].{command[],args[]}"))
+        is_rank = _RANK.search(words) and not _SERVES_ITSELF.search(words)
+        labels = [known_keys.part_at(one, "/metadata/labels").items() for one in (worker, leader)]
+        probed = values_at(worker, "spec.containers[].readinessProbe")
+        if size > 1 and is_rank and not probed and all(selector.items() <= one for one in labels):
+            name = paths.text(paths.metadata(each).get("name"))[:80]
+            text = f"selects all {size} pods of each group of LeaderWorkerSet {name}, and the leader alone answers "
+            text += "requests, so those to the other pods fail"
+            remedy = 'add leaderworkerset.sigs.k8s.io/worker-index: "0" to the selector'
+            yield misread("/spec/selector", text, remedy, "controller")
+            return

@@ -19,6 +19,7 @@ from usher.kinds.reading.value_forms import (
     values_at,
 )
 from usher.kinds.reading.values import Lookup, Objects, claim_template_of_domain
+from usher.model import placement
 
 Found = Iterator[model.UnreadKey]
 _ASKED: Final = "containers[].resources.limits^"
@@ -37,6 +38,8 @@ def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[st
     nodes = objects.once("labels of each node", lambda: _labels_of_nodes(objects))
     yield from _images_for_other_machines(value, nodes, devices, objects)
     yield from _of_cuda(value, devices)
+    if value.get("kind") == "DaemonSet":
+        yield from _by_features_in_another_form(value, nodes)
 
 
 _CHOOSE_MACHINES: Final = (
@@ -266,3 +269,31 @@ def _homes_of_channels(objects: Objects) -> Mapping[str, set[str]]:
         for template in texts_at(each, _CHANNELS):
             found[template].add(namespace)
     return found
+
+
+_FEATURE: Final = memo.pattern(r"feature\.node\.kubernetes\.io/pci-(?:[0-9a-f]{4}_)?([0-9a-f]{4})\.present")
+_TERMS: Final = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[]"
+
+
+def _by_features_in_another_form(value: paths.Object, nodes: Sequence[Mapping[str, Any]]) -> Found:
+    """Agents for a vendor whose nodes Node Feature Discovery labels by class and vendor, or by vendor alone.
+
+    `deviceLabelFields` of its worker decides on the form (kubernetes-sigs/dra-driver-nvidia-gpu#1084).
+    """
+    for spec, path, _ in pod_specs(value):
+        terms = [placement.parse_term(each) for each in values_at(spec, _TERMS) if isinstance(each, dict)]
+        listed = [each.on_labels for each in terms if each is not None and not each.on_fields]
+        wanted = {one.key: found[1] for each in listed for one in each if (found := _FEATURE.fullmatch(one.key))}
+        have = {key: found[1] for labels in nodes for key in labels if (found := _FEATURE.fullmatch(key))}
+        vendor = next((each for each in wanted.values() if each in have.values()), "")
+        if not vendor or any(
+            all(placement.labels_match(one, labels) for one in each) for labels in nodes for each in listed
+        ):
+            continue
+        asked = next(key for key, each in wanted.items() if each == vendor)
+        known = next(key for key, each in have.items() if each == vendor)
+        others = sorted({each[0].key for each in listed if len(each) == 1} - wanted.keys())
+        text = f"selects nodes by {asked}, and the known nodes with devices of this vendor have {known}, so it runs on "
+        text += "none of them"
+        remedy = f"label the nodes {others[-1][:80]}, or select {known}" if others else f"select {known}"
+        yield misread(f"{path}/affinity", text, remedy, "controller")

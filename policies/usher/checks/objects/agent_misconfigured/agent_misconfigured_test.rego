@@ -1,7 +1,7 @@
-package usher.checks.objects.agent_without_its_folder_test
+package usher.checks.objects.agent_misconfigured_test
 
-import data.examples.checks.objects.agent_without_its_folder as examples
-import data.usher.checks.objects.agent_without_its_folder as check
+import data.examples.checks.objects.agent_misconfigured as examples
+import data.usher.checks.objects.agent_misconfigured as check
 
 found(path, message, remedy) := {"path": path, "message": message, "remedy": remedy}
 
