@@ -29,10 +29,19 @@ deny contains finding if {
 
 	finding := {
 		"path": $"/spec/hard/{replace(name, "/", "~1")}",
-		"message": $"Kubernetes never counts {name} without the prefix requests., so {amount.text} of it limits nothing",
-		"remedy": $"write requests.{name}: {amount.text}",
+		"message": $"Kubernetes never counts {name} without {_lacking(parts[1])}, so {amount.text} of it limits nothing",
+		"remedy": $"write {_counted(parts, name)}: {amount.text}",
 	}
 }
+
+# The key of a device class says so (kubernetes.io, resource quotas, quota for devices of dynamic allocation).
+_counted(parts, _) := $"{parts[0]}.deviceclass.resource.k8s.io/devices" if parts[1] == "devices"
+
+_counted(parts, name) := $"requests.{name}" if parts[1] != "devices"
+
+_lacking("devices") := "the ending deviceclass.resource.k8s.io"
+
+_lacking(resource) := "the prefix requests." if resource != "devices"
 
 # Amounts of each share: Kubernetes does not multiply them with the shares, and HAMi does (pkg/device/quota.go).
 _of_hami := ["nvidia.com/gpucores", "nvidia.com/gpumem"]

@@ -21,6 +21,19 @@ test_nor_do_slices_and_other_devices if {
 	check.deny == {found("habana.ai~1gaudi", "habana.ai/gaudi", "8")} with input as examples.bad_gaudi
 }
 
+test_devices_of_a_class_have_a_key_of_their_own if {
+	class := json.patch(examples.bad_gpu, [{
+		"op": "replace",
+		"path": "/object/resourceQuota/spec/hard",
+		"value": {"gpu.nvidia.com/devices": {"text": "4"}},
+	}])
+	check.deny == {{
+		"path": "/spec/hard/gpu.nvidia.com~1devices",
+		"message": "Kubernetes never counts gpu.nvidia.com/devices without the ending deviceclass.resource.k8s.io, so 4 of it limits nothing",
+		"remedy": "write gpu.nvidia.com.deviceclass.resource.k8s.io/devices: 4",
+	}} with input as class
+}
+
 test_shares_of_hami_count_by_limits if {
 	check.deny == {{
 		"path": "/spec/hard/requests.nvidia.com~1gpumem",
