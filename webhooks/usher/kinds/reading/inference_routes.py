@@ -193,7 +193,7 @@ _SERVES_ITSELF: Final = memo.pattern(r"data-parallel|dp-size|--dp\b")
 
 
 def _ranks_without_server(service: paths.Object, objects: Objects) -> Found:
-    """A Service that selects workers of a group too, of which the leader alone answers (sgl-project/sglang#9568)."""
+    """A Service that selects workers of a group too, whose leader alone answers (sgl-project/sglang#9568)."""
     namespace = paths.text(paths.metadata(service).get("namespace"))
     spec, selector = known_keys.part_at(service, "/spec"), known_keys.part_at(service, "/spec/selector")
     groups = objects.of_kind("leaderworkerset.x-k8s.io", "LeaderWorkerSet", namespace) if selector else ()
