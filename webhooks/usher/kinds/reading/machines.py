@@ -293,7 +293,7 @@ def _by_features_in_another_form(value: paths.Object, nodes: Sequence[Mapping[st
         asked = next(key for key, each in wanted.items() if each == vendor)
         known = next(key for key, each in have.items() if each == vendor)
         others = sorted({each[0].key for each in listed if len(each) == 1} - wanted.keys())
-        text = f"selects nodes by {asked}, and the known nodes with devices of this vendor have {known}, so they do not "
-        text += "match"
+        text = f"selects nodes by {asked}, and the known nodes with devices of this vendor have {known}, so they "
+        text += "do not match"
         remedy = f"label the nodes {others[-1][:80]}, or select {known}" if others else f"select {known}"
         yield misread(f"{path}/affinity", text, remedy, "controller")
