@@ -167,7 +167,7 @@ def test_the_variables_that_fail_closed_are_those_that_the_check_knows() -> None
 
     for values, start, end in (
         (conditions.VARIABLES, "device_variables := [", "]"),
-        (conditions.VALUES_WITHOUT_DEVICES, "values_without_devices := {", "}"),
+        (conditions.VALUES_WITHOUT_DEVICES, "values_without_devices := [", "]"),
     ):
         found = written.partition(start)[2].partition(end)[0].split(",")
         assert sorted(each.strip().strip('"') for each in found if each.strip()) == sorted(values)
