@@ -280,7 +280,7 @@ _BITS: Final = (
 )
 _GATED: Final = memo.pattern(r"(meta-llama|google)/(?:(?<=meta-llama/)|gemma-(?:1\.1-|[23]n?-|[27]b))")
 """Models that the hub gives only to accounts that accepted their licence, as their pages say."""
-_TOKENS: Final = memo.pattern(r"TOKEN|HF_ENDPOINT")
+_TOKENS: Final = memo.pattern(r"TOKEN(?!S|IZ)|HF_ENDPOINT")
 _DIRECTORY: Final = memo.pattern(
     r"--(?:download[-_]dir|huggingface[-_]hub[-_]cache)(?:=|\s+)[\"']?([^\s\"';|&\\]{1,200})"
 )

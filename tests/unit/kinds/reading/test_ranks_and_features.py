@@ -5,6 +5,7 @@ import yaml
 
 from usher.kinds.reading import inference_routes, machines, refused_values, value_forms
 from usher.kinds.reading.values import Objects
+from usher.workloads import model_servers
 
 _SELECTOR = "{apiVersion: v1, kind: Service, metadata: {name: s, namespace: ml}, spec: {selector: {%s}}}"
 
@@ -73,6 +74,48 @@ def test_an_agent_selects_features_in_the_form_of_the_nodes(keys: list[str], lab
     found = [each.remedy for each in machines.beside_others(values[0], {}, Objects(values))]
 
     assert found == [remedy] * bool(remedy)
+
+
+_SHARED = (
+    "{apiVersion: v1, kind: Node, metadata: {name: n, labels: {nvidia.com/gpu.sharing-strategy: time-slicing, "
+    "nvidia.com/gpu.replicas: '%s'}}}"
+)
+_BINDER = (
+    "{apiVersion: apps/v1, kind: Deployment, metadata: {name: binder, namespace: kai}, spec: {template: {spec: "
+    "{containers: [{name: c, image: 'ghcr.io/nvidia/kai-scheduler/binder:v0.9', "
+    "args: ['--gpu-sharing-enabled=%s']}]}}}}"
+)
+_GPU = "image: 'vllm/vllm-openai:v0.11.0', resources: {limits: {nvidia.com/gpu: '1'}}"
+
+
+@pytest.mark.parametrize(
+    ("annotations", "container", "other", "is_found"),
+    [
+        ("gpu-fraction: '0.5'", "image: a", _BINDER % "false", True),
+        ("gpu-memory: '4000'", "image: a", _BINDER % "false", True),
+        ("gpu-fraction: '0.5'", "image: a", _BINDER % "true", False),
+        ("", "image: a", _BINDER % "false", False),
+        ("", _GPU, _SHARED % 4, True),
+        ("", _GPU, _SHARED % 1, False),
+        ("", f"{_GPU}, args: ['--gpu-memory-utilization=0.4']", _SHARED % 4, False),
+        ("", f"{_GPU.replace('1}', '2}')}", "{apiVersion: v1, kind: Node, metadata: {name: n}}", False),
+    ],
+)
+def test_a_part_of_a_gpu_is_one_that_the_cluster_gives(
+    annotations: str, container: str, other: str, is_found: bool
+) -> None:
+    metadata = f"metadata: {{name: p, namespace: ml, annotations: {{{annotations}}}}}"
+    pod = f"{{apiVersion: v1, kind: Pod, {metadata}, spec: {{containers: [{{name: c, {container}}}]}}}}"
+    values = [yaml.safe_load(each) for each in (pod, other)]
+
+    assert len([*refused_values.beside_others(values[0], ("", "Pod"), Objects(values))]) == is_found
+
+
+def test_a_limit_of_tokens_is_no_token_of_the_hub() -> None:
+    size = model_servers.model_size("--model meta-llama/Llama-3.1-8B --max-num-batched-tokens 8192", {})
+
+    assert size is not None
+    assert size["gated"] == "meta-llama"
 
 
 _INFINIBAND = "volumes: [{name: v, hostPath: {path: /dev/infiniband}}]"

@@ -6,7 +6,8 @@
 #
 #   The check finds servers whose command names one of these models. It skips containers with a variable whose name contains
 #   TOKEN, with another hub (HF_ENDPOINT), with variables from objects, and with mounts, which may hold the token or the
-#   model. It also skips servers that are offline and pods that run already.
+#   model; an emptyDir that no init container fills holds neither. It also skips servers that are offline and pods that
+#   run already.
 # scope: package
 # related_resources:
 #   - ref: https://huggingface.co/docs/hub/models-gated
@@ -32,7 +33,7 @@ deny contains finding if {
 	owner := entry.container.parallelism.model.gated
 	owner != ""
 	every mount in object.get(entry.container, "volumeMounts", []) {
-		trim_right(mount.mountPath, "/") in ["/dev/shm", "/tmp"]
+		_begins_empty(entry.podSet, mount)
 	}
 	not serving.merged(entry.container.path)
 
@@ -40,5 +41,17 @@ deny contains finding if {
 		"path": entry.container.path,
 		"message": $"{workload.container_name(entry.podSet, entry.container)} downloads a model of {owner}, which the hub gives only to accounts that accepted its licence, but has no token",
 		"remedy": "set HF_TOKEN from a Secret",
+	}
+}
+
+_begins_empty(_, mount) if trim_right(mount.mountPath, "/") in ["/dev/shm", "/tmp"]
+
+# Nothing fills the volume before the server starts.
+_begins_empty(pod_set, mount) if {
+	some volume in pod_set.volumes
+	volume.name == mount.name
+	volume.emptyDir
+	every container in pod_set.containers {
+		container.type == "container"
 	}
 }

@@ -16,3 +16,24 @@ test_a_token_a_mount_and_open_models_are_good if {
 	check.deny == set() with input as examples.good_cache
 	check.deny == set() with input as examples.good_open_model
 }
+
+test_an_empty_volume_holds_no_token if {
+	scratch := json.patch(examples.good_cache, [{
+		"op": "replace",
+		"path": "/podSets/0/volumes/0",
+		"value": {"name": "models", "emptyDir": {}},
+	}])
+	check.deny == found("meta-llama") with input as scratch
+	shared := json.patch(scratch, [{
+		"op": "add",
+		"path": "/podSets/0/containers/0/volumeMounts/-",
+		"value": {"name": "shared", "mountPath": "/dev/shm/"},
+	}])
+	check.deny == found("meta-llama") with input as shared
+	filled := json.patch(scratch, [{
+		"op": "add",
+		"path": "/podSets/0/containers/-",
+		"value": {"name": "download", "type": "initContainer", "path": "/spec/template/spec/initContainers/0"},
+	}])
+	check.deny == set() with input as filled
+}
