@@ -111,7 +111,7 @@ def test_a_part_of_a_gpu_is_one_that_the_cluster_gives(
     assert len([*refused_values.beside_others(values[0], ("", "Pod"), Objects(values))]) == is_found
 
 
-def test_a_limit_of_tokens_is_no_token_of_the_hub() -> None:
+def test_a_limit_of_tokens_does_not_count_as_a_token_of_the_hub() -> None:
     size = model_servers.model_size("--model meta-llama/Llama-3.1-8B --max-num-batched-tokens 8192", {})
 
     assert size is not None
