@@ -251,7 +251,7 @@ def test_a_row_names_what_a_controller_refuses_and_passes_what_it_takes(
 
 @pytest.mark.parametrize("damaged", [None, 1, "x", [], [[]], {"a": None}, [{"a": 10**400}]])
 def test_damaged_values_are_read_by_every_row(damaged: object) -> None:
-    for kind in refused_values._wrong_rows():
+    for kind in refused_values._rows_by_kind("values"):
         group, _, name = kind.partition(" ")
         for value in ({"spec": damaged}, {"spec": {"config": damaged}, "data": damaged, "metadata": damaged}):
             whole: _Json = {"apiVersion": f"{group}/v1", "kind": name, **value}

@@ -67,7 +67,7 @@ def test_a_row_about_texts_inside_a_text_has_no_words() -> None:
 def test_most_rows_are_left_out_for_a_plain_pod() -> None:
     limits: Any = {"nvidia.com/gpu": 1}
     container: Any = {"name": "main", "image": "registry.example.com/train:1", "resources": {"limits": limits}}
-    rows = refused_values._wrong_rows()["pods"]
+    rows = refused_values._wrong_rows("pods")
 
     assert len(refused_values._possible_rows(rows, {"spec": {"containers": [container]}})) < len(rows) / 4
 

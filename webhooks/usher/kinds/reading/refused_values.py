@@ -4,6 +4,7 @@ import csv
 import difflib
 import math
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, Final, NamedTuple, TypeVar
@@ -61,15 +62,26 @@ class _Wrong(NamedTuple):
     """The JSON of each object that meets the row has one of these words, in small letters (tools/compile_tables.py)."""
 
 
+_Row = TypeVar("_Row", _Wrong, "_Beside")
+
+
+def _wrong_rows(kind: str) -> Sequence[_Wrong]:
+    return _made_rows(_Wrong, "values", kind) if kind in _rows_by_kind("values") else ()
+
+
 @cache
-def _wrong_rows() -> Mapping[str, Sequence[_Wrong]]:
-    rows = [_Wrong(**row) for row in _rows_with_words("values")]
-    return {kind: [row for row in rows if kind in row.kinds] for each in rows for kind in each.kinds}
+def _made_rows(row_type: type[_Row], part: str, kind: str) -> Sequence[_Row]:
+    rows = _rows_by_kind(part)[kind]
+    return [row_type(**{**row, "words": tuple(map(str.encode, row.get("words", ())))}) for row in rows]
 
 
-def _rows_with_words(part: str) -> Iterator[Mapping[str, Any]]:
+@cache
+def _rows_by_kind(part: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    found = defaultdict[str, list[Mapping[str, Any]]](list)
     for row in known_keys.rows(part):
-        yield {**row, "words": tuple(map(str.encode, row.get("words", ())))}
+        for kind in dict.fromkeys(row["kinds"]):
+            found[kind].append(row)
+    return dict(found)
 
 
 _ALIKE: Final = 0.7
@@ -163,7 +175,7 @@ def wrong_in_container(whole: paths.Object, key: tuple[str, str], index: int, *,
 
 
 def _wrong_values(value: paths.Object, kind: str) -> Iterator[model.UnreadKey]:
-    rows = _wrong_rows().get(kind, ())
+    rows = _wrong_rows(kind)
     for row in _possible_rows(rows, value) if rows else ():
         # Conditions about the whole object are asked once, so that the cost stays linear in the parts.
         only, unless = (tuple(conditions.items()) for conditions in (row.only, row.unless))
@@ -172,9 +184,6 @@ def _wrong_values(value: paths.Object, kind: str) -> Iterator[model.UnreadKey]:
                 if _meets(part, [*only, (row.at, row.pattern)], all) and not _meets(part, unless, any):
                     same = [str(each) for each in values_at(value, row.same)] if row.same else []
                     yield from _wrong_in(part, path, row, same)
-
-
-_Row = TypeVar("_Row", _Wrong, "_Beside")
 
 
 def _possible_rows(rows: Sequence[_Row], value: paths.Object) -> Sequence[_Row]:
@@ -294,10 +303,8 @@ class _Beside(NamedTuple):
     """As of `_Wrong`."""
 
 
-@cache
-def _beside_rows() -> Mapping[str, Sequence[_Beside]]:
-    rows = [_Beside(**row) for row in _rows_with_words("beside")]
-    return {kind: [row for row in rows if kind in row.kinds] for each in rows for kind in each.kinds}
+def _beside_rows(kind: str) -> Sequence[_Beside]:
+    return _made_rows(_Beside, "beside", kind) if kind in _rows_by_kind("beside") else ()
 
 
 def _fits(row: _Beside, other: paths.Object, word: str = "") -> bool:
@@ -402,7 +409,7 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
 
 def _rows_with_others(kind: str, objects: Objects) -> Iterator[_Beside]:
     """The rows of a kind whose other objects are among the objects, or among those behind them."""
-    for row in _beside_rows().get(kind, ()):
+    for row in _beside_rows(kind):
         behind: Objects | None = objects
         while behind is not None:
             if any(behind.known(group, other) for group, _, other in (each.partition(" ") for each in row.others)):
@@ -421,7 +428,7 @@ def _pods_beside_others(value: paths.Object, objects: Objects) -> Found:
     """The rows of the kind `pods`, which see a pod template of any kind as a Pod in the namespace of its object."""
     rows = [
         row
-        for row in _beside_rows().get("pods", ())
+        for row in _beside_rows("pods")
         if any(objects.known(group, kind) for group, _, kind in (each.partition(" ") for each in row.others))
     ]
     namespace = paths.metadata(value).get("namespace")
