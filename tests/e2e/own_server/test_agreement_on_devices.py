@@ -335,5 +335,5 @@ def test_the_scheduler_places_no_pods_that_usher_says_never_find_devices(tmp_pat
 
 
 def waits(case: Seen) -> bool:
-    """Whether pods wait of which usher says that they could start."""
+    """Whether pods wait although usher says that they could start."""
     return case.false_fits or case.false_could

@@ -1,47 +1,15 @@
 """Agents, networks, kubelets and claims of devices beside nodes and other objects of the same files."""
 
 import pytest
-import yaml
 
-from usher.kinds.reading import chosen_boards, device_stack, refused_values, value_forms
-from usher.kinds.reading.values import Objects
-
-
-def _findings(*texts: str) -> list[str]:
-    """Messages and remedies about the first of several objects beside the others."""
-    values = [yaml.safe_load(text) for text in texts]
-    value, objects = values[0], Objects(values)
-    key = str(value["apiVersion"]).rpartition("/")[0], str(value["kind"])
-    specs = value_forms.pod_specs(value) if value["kind"] == "Pod" else ()
-    found = [
-        *refused_values.wrong_values(value, key),
-        *refused_values.wrong_pods(value, value_forms.pod_specs(value)),
-        *chosen_boards.beside_others(value, key, objects, None, specs),
-        *device_stack.disagreements(value, key, objects),
-    ]
-    return [f"{each.text}: {each.remedy}" for each in found]
-
-
-def _object(version: str, kind: str, spec: str, metadata: str = "name: x") -> str:
-    return f"{{apiVersion: {version}, kind: {kind}, metadata: {{{metadata}}}, spec: {{{spec}}}}}"
-
-
-def _pod(image: str = "lab/c:1", spec: str = "", gpus: int = 1) -> str:
-    container = f"{{name: c, image: '{image}', resources: {{limits: {{nvidia.com/gpu: {gpus}}}}}}}"
-    return _object("v1", "Pod", f"{spec}containers: [{container}]", "name: p, namespace: a")
-
-
-def _node(labels: str = "", offers: str = "nvidia.com/gpu: 8") -> str:
-    status = f"status: {{allocatable: {{{offers}}}}}"
-    return f"{{apiVersion: v1, kind: Node, metadata: {{name: n, labels: {{{labels}}}}}, {status}}}"
-
+from unit.kinds.reading.rows_written import findings, node_of, pod_of, written
 
 _NETWORKS = "name: nic-cluster-policy"
 _SELECTS = "nodeSelector: {%s}, "
 
 
 def _policy(spec: str) -> str:
-    return _object("nvidia.com/v1", "ClusterPolicy", spec)
+    return written("nvidia.com/v1", "ClusterPolicy", spec)
 
 
 def _webhook(reference: str, namespace: str = "h") -> str:
@@ -53,11 +21,11 @@ def _webhook(reference: str, namespace: str = "h") -> str:
 
 
 def _agent(image: str, spec: str = "") -> str:
-    return _object("apps/v1", "DaemonSet", f"template: {{spec: {{{spec}containers: [{{name: c, image: {image}}}]}}}}")
+    return written("apps/v1", "DaemonSet", f"template: {{spec: {{{spec}containers: [{{name: c, image: {image}}}]}}}}")
 
 
 def _tainted(labels: str = "", offers: str = "nvidia.com/gpu: 8") -> str:
-    return _node(labels, offers).replace("status:", "spec: {taints: [{key: lab, effect: NoSchedule}]}, status:")
+    return node_of(labels, offers).replace("status:", "spec: {taints: [{key: lab, effect: NoSchedule}]}, status:")
 
 
 _EFA = "602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/aws-efa-k8s-device-plugin:v0.5.6"
@@ -77,13 +45,13 @@ _NIC = "feature.node.kubernetes.io/pci-15b3.present: 'true'"
         (_agent("ghcr.io/mellanox/k8s-rdma-shared-dev-plugin:v1.5.3"), _tainted(_NIC), "no devices and interfaces"),
         (_agent("ghcr.io/mellanox/k8s-rdma-shared-dev-plugin:v1.5.3"), _tainted(), ""),
         (
-            _object("mellanox.com/v1alpha1", "NicClusterPolicy", "", _NETWORKS),
+            written("mellanox.com/v1alpha1", "NicClusterPolicy", "", _NETWORKS),
             _tainted(_NIC),
             "network",
         ),
-        (_object("mellanox.com/v1alpha1", "NicClusterPolicy", "", _NETWORKS), _tainted(), ""),
+        (written("mellanox.com/v1alpha1", "NicClusterPolicy", "", _NETWORKS), _tainted(), ""),
         (
-            _object(
+            written(
                 "mellanox.com/v1alpha1",
                 "NicClusterPolicy",
                 "tolerations: [{key: lab, operator: Exists}]",
@@ -95,7 +63,7 @@ _NIC = "feature.node.kubernetes.io/pci-15b3.present: 'true'"
     ],
 )
 def test_agents_beside_the_device_plugin_tolerate_taints(value: str, node: str, effect: str) -> None:
-    found = _findings(value, node)
+    found = findings(value, node)
 
     assert len(found) == bool(effect)
     assert all(effect in each for each in found)
@@ -103,7 +71,7 @@ def test_agents_beside_the_device_plugin_tolerate_taints(value: str, node: str, 
 
 def _claims(request: str, more: str = "") -> str:
     spec = f"spec: {{devices: {{requests: [{{name: r, exactly: {{{request}}}}}]{more}}}}}"
-    return _object("resource.k8s.io/v1", "ResourceClaimTemplate", spec, "name: t, namespace: a")
+    return written("resource.k8s.io/v1", "ResourceClaimTemplate", spec, "name: t, namespace: a")
 
 
 _COMPARES = ", constraints: [{requests: [r], matchAttribute: %s}]"
@@ -125,7 +93,7 @@ _SELECTOR = 'deviceClassName: c, selectors: [{cel: {expression: \'device.attribu
     ],
 )
 def test_claims_name_attributes_that_drivers_give(claim: str, remedy: str) -> None:
-    found = _findings(claim)
+    found = findings(claim)
 
     assert len(found) == bool(remedy)
     assert all(each.endswith(remedy) for each in found)
@@ -139,7 +107,7 @@ _TAKES = "resourceClaims: [{name: n, resourceClaimTemplateName: t}], "
     [("hostNetwork: true, ", "dranet", 1), ("", "dranet", 0), ("hostNetwork: true, ", "gpu.nvidia.com", 0)],
 )
 def test_dranet_moves_no_interface_into_the_network_of_a_node(network: str, device_class: str, count: int) -> None:
-    found = _findings(_pod(spec=network + _TAKES), _claims(f"deviceClassName: {device_class}"))
+    found = findings(pod_of(spec=network + _TAKES), _claims(f"deviceClassName: {device_class}"))
 
     assert sum("DRANET refuses" in each for each in found) == count
 
@@ -167,7 +135,7 @@ _RESERVED = (
     ],
 )
 def test_a_kubelet_adds_up_what_it_reserves(fields: str, words: str) -> None:
-    found = _findings(_kubelet(fields))
+    found = findings(_kubelet(fields))
 
     assert len(found) == bool(words)
     assert all(words in each for each in found)
@@ -186,33 +154,33 @@ _WHOLE_CORES = _kubelet('cpuManagerPolicy: static, cpuManagerPolicyOptions: {ful
     ],
 )
 def test_whole_cores_have_an_even_number_of_cpus(resources: str, count: int) -> None:
-    pod = _pod().replace("limits: {nvidia.com/gpu: 1}", resources)
+    pod = pod_of().replace("limits: {nvidia.com/gpu: 1}", resources)
 
-    assert sum("whole cores" in each for each in _findings(pod, _WHOLE_CORES)) == count
+    assert sum("whole cores" in each for each in findings(pod, _WHOLE_CORES)) == count
 
 
 @pytest.mark.parametrize(("pods", "count"), [("1", 1), ("4", 1), ("29", 0)])
 def test_a_node_has_room_for_more_than_its_daemons(pods: str, count: int) -> None:
-    node_class = _object("karpenter.k8s.aws/v1", "EC2NodeClass", f"kubelet: {{maxPods: {pods}}}")
+    node_class = written("karpenter.k8s.aws/v1", "EC2NodeClass", f"kubelet: {{maxPods: {pods}}}")
 
-    assert sum("daemons" in each for each in _findings(node_class)) == count
+    assert sum("daemons" in each for each in findings(node_class)) == count
 
 
 @pytest.mark.parametrize(("seconds", "count"), [("'1209600'", 1), ("'604800'", 0)])
 def test_gke_gives_queued_nodes_for_a_week(seconds: str, count: int) -> None:
     metadata = f"name: x, annotations: {{provreq.kueue.x-k8s.io/maxRunDurationSeconds: {seconds}}}"
 
-    assert len(_findings(_object("batch/v1", "Job", "", metadata))) == count
+    assert len(findings(written("batch/v1", "Job", "", metadata))) == count
 
 
 def _node_class(spec: str, name: str = "c") -> str:
-    return _object("karpenter.k8s.aws/v1", "EC2NodeClass", spec, f"name: {name}")
+    return written("karpenter.k8s.aws/v1", "EC2NodeClass", spec, f"name: {name}")
 
 
 _DISK = "blockDeviceMappings: [{deviceName: /dev/xvda, ebs: {volumeSize: %s}}]"
-_ASKS = _pod().replace("nvidia.com/gpu: 1}", "nvidia.com/gpu: 1}, requests: {ephemeral-storage: 150Gi}")
-_GROWS = _pod(spec="volumes: [{name: s, emptyDir: {sizeLimit: 150Gi}}], ")
-_IN_MEMORY = _pod(spec="volumes: [{name: s, emptyDir: {medium: Memory, sizeLimit: 150Gi}}], ")
+_ASKS = pod_of().replace("nvidia.com/gpu: 1}", "nvidia.com/gpu: 1}, requests: {ephemeral-storage: 150Gi}")
+_GROWS = pod_of(spec="volumes: [{name: s, emptyDir: {sizeLimit: 150Gi}}], ")
+_IN_MEMORY = pod_of(spec="volumes: [{name: s, emptyDir: {medium: Memory, sizeLimit: 150Gi}}], ")
 
 
 @pytest.mark.parametrize(
@@ -231,14 +199,14 @@ _IN_MEMORY = _pod(spec="volumes: [{name: s, emptyDir: {medium: Memory, sizeLimit
     ],
 )
 def test_pods_fit_the_disks_of_node_classes(pod: str, classes: tuple[str, ...], count: int) -> None:
-    assert sum("smaller disks" in each for each in _findings(pod, *classes)) == count
+    assert sum("smaller disks" in each for each in findings(pod, *classes)) == count
 
 
 def _workers(pci: str, kind: str = "ConfigMap") -> str:
     text = f"sources: {{pci: {{{pci}}}}}"
     if kind == "ConfigMap":
         return f"{{apiVersion: v1, kind: ConfigMap, metadata: {{name: x}}, data: {{nfd-worker.conf: '{text}'}}}}"
-    return _object("nfd.openshift.io/v1", kind, f"workerConfig: {{configData: '{text}'}}")
+    return written("nfd.openshift.io/v1", kind, f"workerConfig: {{configData: '{text}'}}")
 
 
 @pytest.mark.parametrize(
@@ -252,19 +220,19 @@ def _workers(pci: str, kind: str = "ConfigMap") -> str:
     ],
 )
 def test_feature_discovery_labels_gpus_as_the_operator_looks_for_them(workers: str, remedy: str) -> None:
-    found = _findings(workers, _policy(""))
+    found = findings(workers, _policy(""))
 
     assert len(found) == bool(remedy)
     assert all(remedy in each for each in found)
-    assert _findings(workers) == []
+    assert findings(workers) == []
 
 
 def _certificate(issuer: str) -> str:
-    return _object("cert-manager.io/v1", "Certificate", f"issuerRef: {{{issuer}}}", "name: c, namespace: h")
+    return written("cert-manager.io/v1", "Certificate", f"issuerRef: {{{issuer}}}", "name: c, namespace: h")
 
 
 def _issuer(kind: str, more: str = "") -> str:
-    return _object("cert-manager.io/v1", kind, "selfSigned: {}", f"name: s{more}")
+    return written("cert-manager.io/v1", kind, "selfSigned: {}", f"name: s{more}")
 
 
 @pytest.mark.parametrize(
@@ -280,7 +248,7 @@ def _issuer(kind: str, more: str = "") -> str:
     ],
 )
 def test_a_certificate_finds_its_issuer(issuer: str, others: tuple[str, ...], words: str) -> None:
-    found = _findings(_certificate(issuer), *others)
+    found = findings(_certificate(issuer), *others)
 
     assert len(found) == bool(words)
     assert all(words in each for each in found)
@@ -289,9 +257,9 @@ def test_a_certificate_finds_its_issuer(issuer: str, others: tuple[str, ...], wo
 def test_gke_makes_no_class_of_a_runtime_for_gpus() -> None:
     on_gke = _SELECTS % "cloud.google.com/gke-accelerator: nvidia-l4"
 
-    assert len(_findings(_pod(spec=f"{on_gke}runtimeClassName: nvidia, "))) == 1
-    assert _findings(_pod(spec="runtimeClassName: nvidia, ")) == []
-    assert _findings(_pod(spec=f"{on_gke}runtimeClassName: gvisor, ")) == []
+    assert len(findings(pod_of(spec=f"{on_gke}runtimeClassName: nvidia, "))) == 1
+    assert findings(pod_of(spec="runtimeClassName: nvidia, ")) == []
+    assert findings(pod_of(spec=f"{on_gke}runtimeClassName: gvisor, ")) == []
 
 
 _EXPIRES = "template: {spec: {expireAfter: %s, terminationGracePeriod: 30m}}"
@@ -310,8 +278,8 @@ _KEPT = "metadata: {annotations: {karpenter.sh/do-not-disrupt: 'true'}}, spec: {
     ],
 )
 def test_nodes_live_longer_than_their_work(pool: str, template: str, count: int) -> None:
-    found = _findings(
-        _object("karpenter.sh/v1", "NodePool", pool), _object("batch/v1", "Job", f"template: {{{template}}}")
+    found = findings(
+        written("karpenter.sh/v1", "NodePool", pool), written("batch/v1", "Job", f"template: {{{template}}}")
     )
 
     assert sum("nothing may disrupt" in each for each in found) == count
@@ -322,7 +290,7 @@ def test_a_secret_lets_its_ca_be_injected(annotations: str, count: int) -> None:
     webhook = _webhook("h/c").replace("inject-ca-from:", "inject-ca-from-secret:")
     secret = f"{{apiVersion: v1, kind: Secret, metadata: {{name: c, namespace: h, annotations: {{{annotations}}}}}}}"
 
-    assert len(_findings(webhook, secret)) == count
+    assert len(findings(webhook, secret)) == count
 
 
 @pytest.mark.parametrize(
@@ -340,7 +308,7 @@ def test_a_secret_lets_its_ca_be_injected(annotations: str, count: int) -> None:
     ],
 )
 def test_a_policy_runs_what_its_nodes_need(policy: str, labels: str, words: str) -> None:
-    found = _findings(_policy(policy), _node(labels))
+    found = findings(_policy(policy), node_of(labels))
 
     assert len(found) == bool(words)
     assert all(words in each for each in found)
@@ -356,28 +324,28 @@ _DAEMON = "us-docker.pkg.dev/gce-ai-infra/gpudirect-%s/tcpgpudmarxd-dev:v1.0.11"
 )
 def test_all_networks_of_gpus_are_attached(daemon: str, networks: int, gpus: int, count: int) -> None:
     names = r"\n".join(f"eth{each}" for each in range(networks + 1))
-    pod = _pod(_DAEMON % daemon, gpus=gpus).replace("name: p, namespace: a", _INTERFACES % names)
+    pod = pod_of(_DAEMON % daemon, gpus=gpus).replace("name: p, namespace: a", _INTERFACES % names)
 
-    assert sum("with fewer networks" in each for each in _findings(pod)) == count
+    assert sum("with fewer networks" in each for each in findings(pod)) == count
 
 
 def test_an_autoscaler_waits_for_the_driver_of_new_nodes() -> None:
-    pod = _pod("registry.k8s.io/autoscaling/cluster-autoscaler:v1.32.1", gpus=0)
+    pod = pod_of("registry.k8s.io/autoscaling/cluster-autoscaler:v1.32.1", gpus=0)
 
     for time, count in {"2m": 1, "90s": 1, "15m": 0}.items():
         command = f"name: c, command: [./cluster-autoscaler, --max-node-provision-time={time}]"
-        assert sum("gives up new nodes" in each for each in _findings(pod.replace("name: c", command))) == count
+        assert sum("gives up new nodes" in each for each in findings(pod.replace("name: c", command))) == count
 
 
 def test_machines_with_efa_are_in_one_zone() -> None:
     cluster = "{apiVersion: eksctl.io/v1alpha5, kind: ClusterConfig, metadata: {name: c}, nodeGroups: [%s]}"
 
-    assert len(_findings(cluster % "{efaEnabled: true, availabilityZones: [a, b]}")) == 1
-    assert _findings(cluster % "{efaEnabled: true, availabilityZones: [a]}") == []
-    assert _findings(cluster % "{availabilityZones: [a, b]}") == []
+    assert len(findings(cluster % "{efaEnabled: true, availabilityZones: [a, b]}")) == 1
+    assert findings(cluster % "{efaEnabled: true, availabilityZones: [a]}") == []
+    assert findings(cluster % "{availabilityZones: [a, b]}") == []
 
 
-_CERTIFICATE = _object("cert-manager.io/v1", "Certificate", "dnsNames: [s.h.svc]", "name: c, namespace: h")
+_CERTIFICATE = written("cert-manager.io/v1", "Certificate", "dnsNames: [s.h.svc]", "name: c, namespace: h")
 
 
 @pytest.mark.parametrize(
@@ -391,14 +359,14 @@ _CERTIFICATE = _object("cert-manager.io/v1", "Certificate", "dnsNames: [s.h.svc]
     ],
 )
 def test_a_webhook_names_a_certificate_for_its_service(webhook: str, remedy: str) -> None:
-    found = _findings(webhook, _CERTIFICATE)
+    found = findings(webhook, _CERTIFICATE)
 
     assert len(found) == bool(remedy)
     assert all(each.endswith(remedy) for each in found)
 
 
 _MONITORED = "dcgmExporter: {serviceMonitor: {enabled: true%s}}"
-_PROMETHEUS = _object("monitoring.coreos.com/v1", "Prometheus", "serviceMonitorSelector: {matchLabels: {release: k}}")
+_PROMETHEUS = written("monitoring.coreos.com/v1", "Prometheus", "serviceMonitorSelector: {matchLabels: {release: k}}")
 _OPENSHIFT = "node.openshift.io/os_id: rhcos, node.kubernetes.io/instance-type: g5.xlarge"
 
 
@@ -410,14 +378,14 @@ _OPENSHIFT = "node.openshift.io/os_id: rhcos, node.kubernetes.io/instance-type: 
         (_policy(_MONITORED % ""), _PROMETHEUS, "additionalLabels"),
         (_policy(_MONITORED % ", additionalLabels: {release: k}"), _PROMETHEUS, ""),
         (_policy(_MONITORED % ""), _PROMETHEUS.replace("matchLabels: {release: k}", ""), ""),
-        (_policy(""), _node(_OPENSHIFT), "NodeFeatureDiscovery"),
-        (_policy(""), _node(f"{_OPENSHIFT}, feature.node.kubernetes.io/pci-10de.present: 'true'"), ""),
-        (_policy(""), _node(_OPENSHIFT.replace("g5", "m5")), ""),
-        (_policy(""), _node("node.kubernetes.io/instance-type: g5.xlarge"), ""),
+        (_policy(""), node_of(_OPENSHIFT), "NodeFeatureDiscovery"),
+        (_policy(""), node_of(f"{_OPENSHIFT}, feature.node.kubernetes.io/pci-10de.present: 'true'"), ""),
+        (_policy(""), node_of(_OPENSHIFT.replace("g5", "m5")), ""),
+        (_policy(""), node_of("node.kubernetes.io/instance-type: g5.xlarge"), ""),
     ],
 )
 def test_a_policy_beside_what_it_needs(policy: str, other: str, words: str) -> None:
-    found = _findings(policy, other)
+    found = findings(policy, other)
 
     assert len(found) == bool(words)
     assert all(words in each for each in found)
@@ -433,11 +401,11 @@ def test_a_policy_beside_what_it_needs(policy: str, other: str, words: str) -> N
     ],
 )
 def test_a_driver_selects_labels_that_nodes_have_without_it(label: str, count: int) -> None:
-    driver = _object("nvidia.com/v1alpha1", "NVIDIADriver", f"nodeSelector: {{{label}: x}}")
+    driver = written("nvidia.com/v1alpha1", "NVIDIADriver", f"nodeSelector: {{{label}: x}}")
 
-    assert sum("once a driver runs" in each for each in _findings(driver)) == count
+    assert sum("once a driver runs" in each for each in findings(driver)) == count
 
 
 @pytest.mark.parametrize(("limits", "count"), [("nvidia.com/gpu: 0", 1), ("nvidia.com/gpu: '0'", 1), ("cpu: 10", 0)])
 def test_a_limit_of_zero_allows_no_node(limits: str, count: int) -> None:
-    assert len(_findings(_object("karpenter.sh/v1", "NodePool", f"limits: {{{limits}}}"))) == count
+    assert len(findings(written("karpenter.sh/v1", "NodePool", f"limits: {{{limits}}}"))) == count

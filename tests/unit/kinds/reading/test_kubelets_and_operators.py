@@ -1,42 +1,16 @@
 """Fields of kubelets, and the agents of operators, that their nodes or namespaces refuse."""
 
 import pytest
-import yaml
 
-from usher.kinds.reading import chosen_boards, device_stack, refused_values, value_forms
-from usher.kinds.reading.values import Objects
-
-
-def _findings(*texts: str) -> list[str]:
-    """Messages and remedies about the first of several objects beside the others."""
-    values = [yaml.safe_load(text) for text in texts]
-    value, objects = values[0], Objects(values)
-    key = str(value["apiVersion"]).rpartition("/")[0], str(value["kind"])
-    specs = value_forms.pod_specs(value) if value["kind"] == "Pod" else ()
-    found = [
-        *refused_values.wrong_values(value, key),
-        *refused_values.wrong_pods(value, value_forms.pod_specs(value)),
-        *chosen_boards.beside_others(value, key, objects, None, specs),
-        *device_stack.disagreements(value, key, objects),
-    ]
-    return [f"{each.text}: {each.remedy}" for each in found]
-
-
-def _object(version: str, kind: str, spec: str, metadata: str = "name: x") -> str:
-    return f"{{apiVersion: {version}, kind: {kind}, metadata: {{{metadata}}}, spec: {{{spec}}}}}"
-
-
-def _pod(image: str = "lab/c:1", spec: str = "", gpus: int = 1) -> str:
-    container = f"{{name: c, image: '{image}', resources: {{limits: {{nvidia.com/gpu: {gpus}}}}}}}"
-    return _object("v1", "Pod", f"{spec}containers: [{container}]", "name: p, namespace: a")
+from unit.kinds.reading.rows_written import findings, pod_of, written
 
 
 def _policy(spec: str) -> str:
-    return _object("nvidia.com/v1", "ClusterPolicy", spec)
+    return written("nvidia.com/v1", "ClusterPolicy", spec)
 
 
 def _agent(image: str, spec: str = "") -> str:
-    return _object("apps/v1", "DaemonSet", f"template: {{spec: {{{spec}containers: [{{name: c, image: {image}}}]}}}}")
+    return written("apps/v1", "DaemonSet", f"template: {{spec: {{{spec}containers: [{{name: c, image: {image}}}]}}}}")
 
 
 def _kubelet(fields: str) -> str:
@@ -71,7 +45,7 @@ _KARPENTER_CONFIG = ("karpenter.k8s.aws/v1", "EC2NodeClass", _USER_DATA)
 def test_the_fields_of_a_kubelet_by_itself_and_inside_other_objects(
     config: tuple[str, str, str] | None, fields: str, words: str
 ) -> None:
-    found = _findings(_object(config[0], config[1], config[2] % fields) if config else _kubelet(fields))
+    found = findings(written(config[0], config[1], config[2] % fields) if config else _kubelet(fields))
 
     assert any(words in each for each in found) if words else not found
 
@@ -86,9 +60,9 @@ def test_the_fields_of_a_kubelet_by_itself_and_inside_other_objects(
     ],
 )
 def test_a_kubelet_refuses_labels_of_roles(label: str, count: int) -> None:
-    config = _object("node.eks.aws/v1alpha1", "NodeConfig", f"kubelet: {{flags: ['--node-labels={label}']}}")
+    config = written("node.eks.aws/v1alpha1", "NodeConfig", f"kubelet: {{flags: ['--node-labels={label}']}}")
 
-    assert len(_findings(config)) == count
+    assert len(findings(config)) == count
 
 
 _RULE = "rules: [{matchFeatures: [{feature: pci.device, matchExpressions: {vendor: {op: In, value: ['%s']}}}]}]"
@@ -109,7 +83,7 @@ _PLUGIN = 'rdmaSharedDevicePlugin: {config: \'{"configList": [{"selectors": {"ve
 )
 @pytest.mark.parametrize(("number", "count"), [("10DE", 1), ("0x15b3", 1), ("10de", 0), ("1002", 0)])
 def test_numbers_of_pci_are_small_letters(version: str, kind: str, spec: str, number: str, count: int) -> None:
-    found = _findings(_object(version, kind, spec % number))
+    found = findings(written(version, kind, spec % number))
 
     assert sum("small letters without 0x" in each for each in found) == count
 
@@ -129,7 +103,7 @@ _STATIC = _kubelet("cpuManagerPolicy: static, reservedSystemCPUs: 0-1")
     ],
 )
 def test_static_cores_take_devices_that_the_plugin_does_not_pass(agent: str, kubelet: str, count: int) -> None:
-    assert sum("PASS_DEVICE_SPECS" in each for each in _findings(agent, kubelet)) == count
+    assert sum("PASS_DEVICE_SPECS" in each for each in findings(agent, kubelet)) == count
 
 
 def _namespace(name: str, labels: str) -> str:
@@ -146,27 +120,27 @@ _LEVEL = "pod-security.kubernetes.io/enforce: %s"
         (_policy(""), _namespace("gpu-operator", _LEVEL % "privileged"), 0),
         (_policy(""), _namespace("ml", _LEVEL % "restricted"), 0),
         (
-            _object("mellanox.com/v1alpha1", "NicClusterPolicy", ""),
+            written("mellanox.com/v1alpha1", "NicClusterPolicy", ""),
             _namespace("network-operator", _LEVEL % "baseline"),
             1,
         ),
         (
-            _object("amd.com/v1alpha1", "DeviceConfig", "", "name: x, namespace: h"),
+            written("amd.com/v1alpha1", "DeviceConfig", "", "name: x, namespace: h"),
             _namespace("h", _LEVEL % "baseline"),
             1,
         ),
         (
-            _object("amd.com/v1alpha1", "DeviceConfig", "", "name: x, namespace: h"),
+            written("amd.com/v1alpha1", "DeviceConfig", "", "name: x, namespace: h"),
             _namespace("i", _LEVEL % "baseline"),
             0,
         ),
     ],
 )
 def test_the_agents_of_operators_are_privileged(operand: str, namespace: str, count: int) -> None:
-    assert sum("privileged agents" in each for each in _findings(operand, namespace)) == count
+    assert sum("privileged agents" in each for each in findings(operand, namespace)) == count
 
 
-_ADMIN = _object(
+_ADMIN = written(
     "resource.k8s.io/v1",
     "ResourceClaim",
     "devices: {requests: [{name: g, exactly: {deviceClassName: c, adminAccess: true}}]}",
@@ -185,7 +159,7 @@ _MAY = "resource.kubernetes.io/admin-access: 'true'"
     ],
 )
 def test_admin_access_needs_a_label_of_the_namespace(claim: str, namespace: str, count: int) -> None:
-    assert sum("admin access" in each for each in _findings(claim, namespace)) == count
+    assert sum("admin access" in each for each in findings(claim, namespace)) == count
 
 
 _TEMPLATE = (
@@ -199,7 +173,7 @@ _TEMPLATE = (
     [(_TAKES, "gpu.nvidia.com", 1), (_TAKES, "dranet", 0), ("", "gpu.nvidia.com", 0)],
 )
 def test_gpus_asked_for_twice(spec: str, device_class: str, count: int) -> None:
-    found = _findings(_pod(spec=spec), _TEMPLATE % device_class)
+    found = findings(pod_of(spec=spec), _TEMPLATE % device_class)
 
     assert sum("GPUs twice" in each for each in found) == count
 
@@ -214,8 +188,8 @@ def test_gpus_asked_for_twice(spec: str, device_class: str, count: int) -> None:
     ],
 )
 def test_a_fraction_beside_whole_gpus(annotation: str, scheduler: str, count: int) -> None:
-    pod = _pod(spec=f"schedulerName: {scheduler}, ").replace(
+    pod = pod_of(spec=f"schedulerName: {scheduler}, ").replace(
         "namespace: a", f"namespace: a, annotations: {{{annotation}: '1'}}"
     )
 
-    assert sum("whole GPUs" in each for each in _findings(pod)) == count
+    assert sum("whole GPUs" in each for each in findings(pod)) == count

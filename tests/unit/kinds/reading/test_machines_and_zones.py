@@ -1,43 +1,12 @@
 """Images, disks and policies of nodes that pods or other objects of the same files contradict."""
 
 import pytest
-import yaml
 
-from usher.kinds.reading import chosen_boards, device_stack, refused_values, value_forms
-from usher.kinds.reading.values import Objects
-
-
-def _findings(*texts: str) -> list[str]:
-    """Messages and remedies about the first of several objects beside the others."""
-    values = [yaml.safe_load(text) for text in texts]
-    value, objects = values[0], Objects(values)
-    key = str(value["apiVersion"]).rpartition("/")[0], str(value["kind"])
-    specs = value_forms.pod_specs(value) if value["kind"] == "Pod" else ()
-    found = [
-        *refused_values.wrong_values(value, key),
-        *refused_values.wrong_pods(value, value_forms.pod_specs(value)),
-        *chosen_boards.beside_others(value, key, objects, None, specs),
-        *device_stack.disagreements(value, key, objects),
-    ]
-    return [f"{each.text}: {each.remedy}" for each in found]
-
-
-def _object(version: str, kind: str, spec: str, metadata: str = "name: x") -> str:
-    return f"{{apiVersion: {version}, kind: {kind}, metadata: {{{metadata}}}, spec: {{{spec}}}}}"
-
-
-def _pod(image: str = "lab/c:1", spec: str = "", gpus: int = 1) -> str:
-    container = f"{{name: c, image: '{image}', resources: {{limits: {{nvidia.com/gpu: {gpus}}}}}}}"
-    return _object("v1", "Pod", f"{spec}containers: [{container}]", "name: p, namespace: a")
-
-
-def _node(labels: str = "", offers: str = "nvidia.com/gpu: 8") -> str:
-    status = f"status: {{allocatable: {{{offers}}}}}"
-    return f"{{apiVersion: v1, kind: Node, metadata: {{name: n, labels: {{{labels}}}}}, {status}}}"
+from unit.kinds.reading.rows_written import findings, node_of, pod_of, written
 
 
 def _pool(*requirements: str) -> str:
-    return _object("karpenter.sh/v1", "NodePool", f"template: {{spec: {{requirements: [{', '.join(requirements)}]}}}}")
+    return written("karpenter.sh/v1", "NodePool", f"template: {{spec: {{requirements: [{', '.join(requirements)}]}}}}")
 
 
 _NETWORKS = "name: nic-cluster-policy"
@@ -66,10 +35,10 @@ _MIXED = "{key: node.kubernetes.io/instance-type, operator: In, values: [g5g.xla
         ),
         ("pytorch/pytorch:2.8.0-cuda12.8-cudnn9-runtime", _SELECTS % "nvidia.com/gpu.product: NVIDIA-H200", (), 0),
         ("vllm/vllm-openai:v0.8.5", _SELECTS % "node.kubernetes.io/instance-type: g5g.xlarge", (), 1),
-        ("vllm/vllm-openai:v0.10.1", "", (_node("kubernetes.io/arch: arm64"),), 1),
-        ("vllm/vllm-openai:v0.11.0", "", (_node("kubernetes.io/arch: arm64"),), 0),
-        ("vllm/vllm-openai:v0.8.5", "", (_node("kubernetes.io/arch: amd64"),), 0),
-        ("vllm/vllm-openai:v0.8.5", "", (_node(),), 0),
+        ("vllm/vllm-openai:v0.10.1", "", (node_of("kubernetes.io/arch: arm64"),), 1),
+        ("vllm/vllm-openai:v0.11.0", "", (node_of("kubernetes.io/arch: arm64"),), 0),
+        ("vllm/vllm-openai:v0.8.5", "", (node_of("kubernetes.io/arch: amd64"),), 0),
+        ("vllm/vllm-openai:v0.8.5", "", (node_of(),), 0),
         ("vllm/vllm-openai:v0.8.5", "", (_pool(_ARM),), 1),
         ("vllm/vllm-openai:v0.8.5", "", (_pool(_GRAVITON),), 1),
         ("vllm/vllm-openai:v0.8.5", "", (_pool(_MIXED),), 0),
@@ -81,7 +50,7 @@ _MIXED = "{key: node.kubernetes.io/instance-type, operator: In, values: [g5g.xla
 def test_an_image_is_for_the_architecture_of_its_machines(
     image: str, spec: str, others: tuple[str, ...], count: int
 ) -> None:
-    assert sum("alone, and" in each for each in _findings(_pod(image, spec), *others)) == count
+    assert sum("alone, and" in each for each in findings(pod_of(image, spec), *others)) == count
 
 
 _DRIVER = "nvidia.com/gpu.product: %s, nvidia.com/cuda.driver-version.major: '%s'"
@@ -102,7 +71,7 @@ _DRIVER = "nvidia.com/gpu.product: %s, nvidia.com/cuda.driver-version.major: '%s
 def test_consumer_boards_need_a_driver_for_the_cuda_of_an_image(
     image: str, board: str, driver: str, remedy: str
 ) -> None:
-    found = [each for each in _findings(_pod(image), _node(_DRIVER % (board, driver))) if "GeForce" in each]
+    found = [each for each in findings(pod_of(image), node_of(_DRIVER % (board, driver))) if "GeForce" in each]
 
     assert len(found) == bool(remedy)
     assert all(f"to {remedy} or later" in each for each in found)
@@ -110,13 +79,13 @@ def test_consumer_boards_need_a_driver_for_the_cuda_of_an_image(
 
 def _volume(name: str, zone: str, key: str = "topology.kubernetes.io/zone") -> str:
     affinity = f"[{{matchExpressions: [{{key: {key}, operator: In, values: [{zone}]}}]}}]"
-    return _object(
+    return written(
         "v1", "PersistentVolume", f"nodeAffinity: {{required: {{nodeSelectorTerms: {affinity}}}}}", f"name: {name}"
     )
 
 
 def _claim(name: str, more: str) -> str:
-    return _object("v1", "PersistentVolumeClaim", more, f"name: {name}, namespace: a")
+    return written("v1", "PersistentVolumeClaim", more, f"name: {name}, namespace: a")
 
 
 def _class(more: str = "", provisioner: str = "ebs.csi.aws.com") -> str:
@@ -147,14 +116,14 @@ def test_the_volumes_of_a_pod_are_in_one_zone(spec: str, zones: tuple[str, str],
         _claim("v", "volumeName: v"),
         _claim("w", "volumeName: w"),
     ]
-    found = _findings(_pod(spec=spec + _mounts("v", "w")), *others)
+    found = findings(pod_of(spec=spec + _mounts("v", "w")), *others)
 
     assert sum("whose volume is in" in each for each in found) == count
 
 
 def test_the_claims_of_a_stateful_set_are_in_one_zone() -> None:
     templates = "volumeClaimTemplates: [{metadata: {name: v}}, {metadata: {name: w}}]"
-    pods = _object(
+    pods = written(
         "apps/v1",
         "StatefulSet",
         f"{templates}, template: {{spec: {{containers: [{{name: c}}]}}}}",
@@ -162,8 +131,8 @@ def test_the_claims_of_a_stateful_set_are_in_one_zone() -> None:
     )
     claims = [_claim("v-s-0", "volumeName: v"), _claim("w-s-0", "volumeName: w")]
 
-    assert len(_findings(pods, _volume("v", "a"), _volume("w", "b"), *claims)) == 1
-    assert _findings(pods, _volume("v", "a"), _volume("w", "a"), *claims) == []
+    assert len(findings(pods, _volume("v", "a"), _volume("w", "b"), *claims)) == 1
+    assert findings(pods, _volume("v", "a"), _volume("w", "a"), *claims) == []
 
 
 _HOST = "kubernetes.io/hostname"
@@ -177,9 +146,9 @@ _HOST = "kubernetes.io/hostname"
         (_SELECTS % f"{_HOST}: b", ("a", "a"), (), 1),
         ("nodeName: b, ", ("a", "a"), (), 1),
         ("nodeName: a, ", ("a", "a"), (), 0),
-        ("", ("a", "a"), (_node(f"{_HOST}: b"),), 2),
-        ("", ("a", "a"), (_node(f"{_HOST}: a"),), 0),
-        ("", ("a", "a"), (_node(),), 0),
+        ("", ("a", "a"), (node_of(f"{_HOST}: b"),), 2),
+        ("", ("a", "a"), (node_of(f"{_HOST}: a"),), 0),
+        ("", ("a", "a"), (node_of(),), 0),
     ],
 )
 def test_local_volumes_are_on_the_node_of_their_pod(
@@ -187,7 +156,7 @@ def test_local_volumes_are_on_the_node_of_their_pod(
 ) -> None:
     claims = [_claim("v", "volumeName: v"), _claim("w", "volumeName: w")]
     others = [_volume("v", hosts[0], _HOST), _volume("w", hosts[1], _HOST), *claims, *nodes]
-    found = _findings(_pod(spec=spec + _mounts("v", "w")), *others)
+    found = findings(pod_of(spec=spec + _mounts("v", "w")), *others)
 
     assert sum("whose volume is on" in each for each in found) == count
 
@@ -197,12 +166,12 @@ def test_local_volumes_are_on_the_node_of_their_pod(
     [
         (_volume("v", "''", _HOST), 1),
         (_volume("v", "a", _HOST), 0),
-        (_object("v1", "PersistentVolume", "local: {path: /mnt/a}"), 1),
-        (_object("v1", "PersistentVolume", "nfs: {path: /mnt/a}"), 0),
+        (written("v1", "PersistentVolume", "local: {path: /mnt/a}"), 1),
+        (written("v1", "PersistentVolume", "nfs: {path: /mnt/a}"), 0),
     ],
 )
 def test_a_local_volume_names_its_node(volume: str, count: int) -> None:
-    assert len(_findings(volume)) == count
+    assert len(findings(volume)) == count
 
 
 @pytest.mark.parametrize(
@@ -216,7 +185,7 @@ def test_a_local_volume_names_its_node(volume: str, count: int) -> None:
 )
 def test_a_claim_waits_for_the_scheduler(spec: str, claim: str, count: int) -> None:
     waits = _class(", volumeBindingMode: WaitForFirstConsumer", "rancher.io/local-path")
-    found = _findings(_pod(spec=spec + _mounts("v")), _claim("v", claim), waits)
+    found = findings(pod_of(spec=spec + _mounts("v")), _claim("v", claim), waits)
 
     assert sum("waits for one that does" in each for each in found) == count
 
@@ -228,7 +197,7 @@ def test_a_claim_waits_for_the_scheduler(spec: str, claim: str, count: int) -> N
         (("v", "w"), _class(", volumeBindingMode: WaitForFirstConsumer"), (), 0),
         (("v", "w"), _class(", allowedTopologies: [{matchLabelExpressions: []}]"), (), 0),
         (("v", "w"), _class(provisioner="efs.csi.aws.com"), (), 0),
-        (("v", "w"), _class(), (_node("topology.kubernetes.io/zone: a"),), 0),
+        (("v", "w"), _class(), (node_of("topology.kubernetes.io/zone: a"),), 0),
         (("v-web-0", "w-web-0"), _class(), (), 0),
         (("v", "v"), _class(), (), 0),
     ],
@@ -237,13 +206,13 @@ def test_disks_of_any_zone_wait_for_their_pod(
     names: tuple[str, str], class_: str, nodes: tuple[str, ...], count: int
 ) -> None:
     claims = [_claim(each, "storageClassName: d") for each in dict.fromkeys(names)]
-    found = _findings(_pod(spec=_mounts(*names)), class_, *claims, *nodes)
+    found = findings(pod_of(spec=_mounts(*names)), class_, *claims, *nodes)
 
     assert sum("makes each disk at once" in each for each in found) == count
 
 
 def _policy(spec: str) -> str:
-    return _object("nvidia.com/v1", "ClusterPolicy", spec)
+    return written("nvidia.com/v1", "ClusterPolicy", spec)
 
 
 _CUT = (
@@ -256,21 +225,21 @@ _REBOOT = "migManager: {env: [{name: WITH_REBOOT, value: 'true'}]}"
 @pytest.mark.parametrize(
     ("spec", "node", "count"),
     [
-        ("", _node(f"{_CUT}, nvidia.com/mig.config.state: pending"), 1),
-        ("", _node(_CUT), 1),
-        (_REBOOT, _node(_CUT), 0),
-        ("migManager: {enabled: false}", _node(_CUT), 0),
-        ("", _node(f"{_CUT}, nvidia.com/mig.config.state: success"), 0),
-        ("", _node(_CUT, "nvidia.com/mig-1g.10gb: 7"), 0),
-        ("", _node(_CUT.replace("A100-SXM4", "H100")), 0),
-        ("", _node("nvidia.com/mig.config: all-1g.10gb, nvidia.com/mig.config.state: failed"), 1),
-        ("", _node("nvidia.com/mig.config: all-1g.10gb, nvidia.com/mig.config.state: success"), 0),
-        (_REBOOT, _node("nvidia.com/mig.config: all-1g.10gb, nvidia.com/mig.config.state: failed"), 0),
-        ("", _node(_CUT.replace("Standard_ND96amsr_A100_v4", "k3s")), 0),
+        ("", node_of(f"{_CUT}, nvidia.com/mig.config.state: pending"), 1),
+        ("", node_of(_CUT), 1),
+        (_REBOOT, node_of(_CUT), 0),
+        ("migManager: {enabled: false}", node_of(_CUT), 0),
+        ("", node_of(f"{_CUT}, nvidia.com/mig.config.state: success"), 0),
+        ("", node_of(_CUT, "nvidia.com/mig-1g.10gb: 7"), 0),
+        ("", node_of(_CUT.replace("A100-SXM4", "H100")), 0),
+        ("", node_of("nvidia.com/mig.config: all-1g.10gb, nvidia.com/mig.config.state: failed"), 1),
+        ("", node_of("nvidia.com/mig.config: all-1g.10gb, nvidia.com/mig.config.state: success"), 0),
+        (_REBOOT, node_of("nvidia.com/mig.config: all-1g.10gb, nvidia.com/mig.config.state: failed"), 0),
+        ("", node_of(_CUT.replace("Standard_ND96amsr_A100_v4", "k3s")), 0),
     ],
 )
 def test_virtual_machines_restart_for_mig(spec: str, node: str, count: int) -> None:
-    assert sum("WITH_REBOOT" in each for each in _findings(_policy(spec), node)) == count
+    assert sum("WITH_REBOOT" in each for each in findings(_policy(spec), node)) == count
 
 
 _EVICTS = "driver: {enabled: true, upgradePolicy: {autoUpgrade: %s, podDeletion: {%s}, drain: {%s}}}"
@@ -281,19 +250,19 @@ _OWNED = "name: p, namespace: a, ownerReferences: [{kind: ReplicaSet}]"
 @pytest.mark.parametrize(
     ("policy", "pod", "words"),
     [
-        (("true", "force: true", ""), _pod(spec=_SCRATCH), ["emptyDir"]),
-        (("true", "force: true, deleteEmptyDir: true", ""), _pod(spec=_SCRATCH), []),
-        (("true", "force: true", "deleteEmptyDir: true"), _pod(spec=_SCRATCH), []),
-        (("false", "force: true", ""), _pod(spec=_SCRATCH), []),
-        (("true", "force: true", ""), _pod(), []),
-        (("true", "timeoutSeconds: 300", ""), _pod(), ["no controller"]),
-        (("true", "timeoutSeconds: 300", ""), _pod().replace("name: p, namespace: a", _OWNED), []),
+        (("true", "force: true", ""), pod_of(spec=_SCRATCH), ["emptyDir"]),
+        (("true", "force: true, deleteEmptyDir: true", ""), pod_of(spec=_SCRATCH), []),
+        (("true", "force: true", "deleteEmptyDir: true"), pod_of(spec=_SCRATCH), []),
+        (("false", "force: true", ""), pod_of(spec=_SCRATCH), []),
+        (("true", "force: true", ""), pod_of(), []),
+        (("true", "timeoutSeconds: 300", ""), pod_of(), ["no controller"]),
+        (("true", "timeoutSeconds: 300", ""), pod_of().replace("name: p, namespace: a", _OWNED), []),
     ],
 )
 def test_an_upgrade_of_the_driver_deletes_pods_with_gpus(
     policy: tuple[str, str, str], pod: str, words: list[str]
 ) -> None:
-    found = [each for each in _findings(_policy(_EVICTS % policy), pod) if "upgrade" in each]
+    found = [each for each in findings(_policy(_EVICTS % policy), pod) if "upgrade" in each]
 
     assert len(found) == len(words)
     assert all(word in each for word, each in zip(words, found, strict=True))
@@ -304,9 +273,9 @@ def test_an_upgrade_of_the_driver_deletes_pods_with_gpus(
 )
 def test_an_upgrade_of_the_network_driver_drains_pods(drain: str, count: int) -> None:
     spec = f"ofedDriver: {{upgradePolicy: {{autoUpgrade: true, drain: {{{drain}}}}}}}"
-    policy = _object("mellanox.com/v1alpha1", "NicClusterPolicy", spec, _NETWORKS)
+    policy = written("mellanox.com/v1alpha1", "NicClusterPolicy", spec, _NETWORKS)
 
-    assert len(_findings(policy, _pod(spec=_SCRATCH))) == count
+    assert len(findings(policy, pod_of(spec=_SCRATCH))) == count
 
 
 _KUBELET = "{apiVersion: kubelet.config.k8s.io/v1beta1, kind: KubeletConfiguration, topologyManagerPolicy: %s}"
@@ -320,24 +289,24 @@ _KUBELET = "{apiVersion: kubelet.config.k8s.io/v1beta1, kind: KubeletConfigurati
         (8, _KUBELET % "restricted", 0),
         (
             8,
-            _object("performance.openshift.io/v2", "PerformanceProfile", "numa: {topologyPolicy: single-numa-node}"),
+            written("performance.openshift.io/v2", "PerformanceProfile", "numa: {topologyPolicy: single-numa-node}"),
             1,
         ),
     ],
 )
 def test_eight_gpus_are_in_more_than_one_numa_node(gpus: int, other: str, count: int) -> None:
-    assert sum("NUMA" in each for each in _findings(_pod(gpus=gpus), other)) == count
+    assert sum("NUMA" in each for each in findings(pod_of(gpus=gpus), other)) == count
 
 
 def test_an_exporter_tolerates_the_taint_of_a_node_pool_for_gpus() -> None:
     containers = "containers: [{name: c, image: 'nvcr.io/nvidia/k8s/dcgm-exporter:4.2.3'}]"
-    agent = _object("apps/v1", "DaemonSet", f"template: {{spec: {{{containers}}}}}")
-    pool = _object(
+    agent = written("apps/v1", "DaemonSet", f"template: {{spec: {{{containers}}}}}")
+    pool = written(
         "karpenter.sh/v1", "NodePool", "template: {spec: {taints: [{key: nvidia.com/gpu, effect: NoSchedule}]}}"
     )
 
-    assert [each.rpartition(": ")[2] for each in _findings(agent, pool)] == ["add a toleration for nvidia.com/gpu"]
-    assert _findings(agent, pool.replace("nvidia.com/gpu", "lab/team")) == []
+    assert [each.rpartition(": ")[2] for each in findings(agent, pool)] == ["add a toleration for nvidia.com/gpu"]
+    assert findings(agent, pool.replace("nvidia.com/gpu", "lab/team")) == []
 
 
 @pytest.mark.parametrize(
@@ -356,7 +325,7 @@ def test_an_exporter_tolerates_the_taint_of_a_node_pool_for_gpus() -> None:
 def test_an_image_without_its_cuda_in_the_tag_needs_a_driver_too(
     image: str, board: str, driver: str, count: int
 ) -> None:
-    found = _findings(_pod(image), _node(_DRIVER % (board, driver)))
+    found = findings(pod_of(image), node_of(_DRIVER % (board, driver)))
 
     assert sum("runs an image with CUDA" in each for each in found) == count
 
@@ -372,13 +341,13 @@ def test_an_image_without_its_cuda_in_the_tag_needs_a_driver_too(
     ],
 )
 def test_the_system_disk_of_amazon_linux(alias: str, disks: str, count: int) -> None:
-    node_class = _object(
+    node_class = written(
         "karpenter.k8s.aws/v1",
         "EC2NodeClass",
         f"amiSelectorTerms: [{{alias: {alias}}}], blockDeviceMappings: [{disks}]",
     )
 
-    assert sum("on /dev/xvda" in each for each in _findings(node_class)) == count
+    assert sum("on /dev/xvda" in each for each in findings(node_class)) == count
 
 
 @pytest.mark.parametrize(
@@ -386,14 +355,14 @@ def test_the_system_disk_of_amazon_linux(alias: str, disks: str, count: int) -> 
     [("b", ["a"], 1), ("a", ["a"], 0), ("b", ["a", "b"], 0), ("b", ["a", "c"], 1), ("b", [], 0)],
 )
 def test_a_pod_consumes_a_request_of_these_files(consumed: str, others: list[str], count: int) -> None:
-    pod = _pod().replace(
+    pod = pod_of().replace(
         "namespace: a", f"namespace: a, annotations: {{autoscaling.x-k8s.io/consume-provisioning-request: {consumed}}}"
     )
     requests = [
-        _object("autoscaling.x-k8s.io/v1", "ProvisioningRequest", "", f"name: {each}, namespace: a") for each in others
+        written("autoscaling.x-k8s.io/v1", "ProvisioningRequest", "", f"name: {each}, namespace: a") for each in others
     ]
 
-    assert sum("consumes the ProvisioningRequest" in each for each in _findings(pod, *requests)) == count
+    assert sum("consumes the ProvisioningRequest" in each for each in findings(pod, *requests)) == count
 
 
 @pytest.mark.parametrize(
@@ -407,13 +376,13 @@ def test_a_pod_consumes_a_request_of_these_files(consumed: str, others: list[str
     ],
 )
 def test_a_policy_reads_the_configuration_of_the_plugin(name: str, others: dict[str, str], count: int) -> None:
-    policy = _object("nvidia.com/v1", "ClusterPolicy", f"devicePlugin: {{config: {{name: {name}}}}}")
+    policy = written("nvidia.com/v1", "ClusterPolicy", f"devicePlugin: {{config: {{name: {name}}}}}")
     maps = [
         f"{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {each}, namespace: g}}, data: {{any: '{text}'}}}}"
         for each, text in others.items()
     ]
 
-    assert sum("reads the configuration" in each for each in _findings(policy, *maps)) == count
+    assert sum("reads the configuration" in each for each in findings(policy, *maps)) == count
 
 
 _CLAIM = "volumes: [{name: d, persistentVolumeClaim: {claimName: d}}], "
@@ -422,7 +391,7 @@ _GOOGLE = "nodeSelector: {cloud.google.com/gke-accelerator: %s}, " + _CLAIM
 
 def _data(class_: str, more: str = "") -> str:
     spec = f"storageClassName: {class_}{more}"
-    return _object("v1", "PersistentVolumeClaim", spec, "name: d, namespace: a")
+    return written("v1", "PersistentVolumeClaim", spec, "name: d, namespace: a")
 
 
 def _disks(type_: str, provisioner: str = "pd.csi.storage.gke.io") -> str:
@@ -447,7 +416,7 @@ def _disks(type_: str, provisioner: str = "pd.csi.storage.gke.io") -> str:
     ],
 )
 def test_machines_that_attach_hyperdisk_alone(board: str, others: list[str], count: int) -> None:
-    found = _findings(_pod(spec=_GOOGLE % board), *others)
+    found = findings(pod_of(spec=_GOOGLE % board), *others)
 
     assert sum("Hyperdisk alone" in each for each in found) == count
 
@@ -471,13 +440,13 @@ def test_machines_that_attach_hyperdisk_alone(board: str, others: list[str], cou
 def test_the_types_of_disks_that_drivers_make(provisioner: str, parameters: str, count: int) -> None:
     made = _disks("x", provisioner).replace("type: x", parameters)
 
-    assert len(_findings(made)) == count
+    assert len(findings(made)) == count
 
 
 @pytest.mark.parametrize(("strategy", "words"), [("none", "no slices"), ("single", "all slices are"), ("mixed", "")])
 def test_slices_by_the_strategy_of_the_operator(strategy: str, words: str) -> None:
-    pod = _pod().replace("nvidia.com/gpu", "nvidia.com/mig-1g.10gb")
-    found = _findings(pod, _object("nvidia.com/v1", "ClusterPolicy", f"mig: {{strategy: {strategy}}}"))
+    pod = pod_of().replace("nvidia.com/gpu", "nvidia.com/mig-1g.10gb")
+    found = findings(pod, written("nvidia.com/v1", "ClusterPolicy", f"mig: {{strategy: {strategy}}}"))
 
     assert len(found) == bool(words)
     assert all(words in each for each in found)

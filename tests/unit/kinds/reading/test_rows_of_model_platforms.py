@@ -1,40 +1,15 @@
 """Rows about platforms that serve and scale models: KServe, Knative, KEDA, KubeAI, KAITO, gateways and Dynamo."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
-import yaml
 
+from unit.kinds.reading.rows_written import first_words, objects_of
 from usher.kinds import ray
 from usher.kinds.reading import refused_values, started_programs, value_forms
 from usher.kinds.reading.values import Objects
 
 _Json = dict[str, Any]
-
-
-def _objects(text: str) -> list[_Json]:
-    return [each for each in yaml.safe_load_all(text) if each]
-
-
-def _key(value: Mapping[str, Any]) -> tuple[str, str]:
-    group = value["apiVersion"].rpartition("/")[0]
-    return group, value["kind"]
-
-
-def _found(text: str) -> list[str]:
-    """The words before the first comma of each finding about the objects of a text."""
-    values = _objects(text)
-    others = Objects(values)
-    found = [
-        each
-        for value in values
-        for each in (
-            *refused_values.wrong_values(value, _key(value)),
-            *refused_values.beside_others(value, _key(value), others),
-        )
-    ]
-    return [each.text.partition(",")[0] for each in found]
 
 
 _TOKEN = "env: [{name: HF_TOKEN, value: x}]"
@@ -115,7 +90,7 @@ _ITS_OWN = "sets HF_TOKEN for its server alone; its gated model is downloaded be
     ],
 )
 def test_the_token_of_a_download_and_the_stages_of_kserve(text: str, found: list[str]) -> None:
-    assert _found(text) == found
+    assert first_words(text) == found
 
 
 _SCALED = """
@@ -187,7 +162,7 @@ _HELM = """
     ],
 )
 def test_queries_and_certificates_of_autoscalers(text: str, found: list[str]) -> None:
-    assert _found(text) == found
+    assert first_words(text) == found
 
 
 _KNATIVE = """
@@ -291,11 +266,11 @@ _MONITOR = """
     ],
 )
 def test_an_object_that_its_platform_cannot_use_is_found(text: str, found: list[str]) -> None:
-    assert _found(text) == found
+    assert first_words(text) == found
 
 
 def _idle(config: str, group: str, cluster: str = "") -> list[str]:
-    value = _objects(
+    value = objects_of(
         "{apiVersion: ray.io/v1, kind: RayService, metadata: {name: a}, spec: {rayClusterConfig: {workerGroupSpecs: [{"
         f"{group}, template: {{spec: {{containers: [{{resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]}}}}}}]"
         f"{cluster}}}}}}}"
@@ -434,13 +409,13 @@ _REFUSED = " which the webhook of the NIM operator refuses"
     ],
 )
 def test_more_objects_that_their_platforms_cannot_use(text: str, found: list[str]) -> None:
-    assert _found(text) == found
+    assert first_words(text) == found
 
 
 def _of_pods(image: str, container: str, spec: str = "") -> list[str]:
     pod = f"{{{spec}containers: [{{image: '{image}', {container}}}]}}"
     text = f"{{apiVersion: apps/v1, kind: Deployment, spec: {{template: {{spec: {pod}}}}}}}"
-    value = _objects(text)[0]
+    value = objects_of(text)[0]
     specs = value_forms.pod_specs(value)
     found = [
         *refused_values.wrong_pods(value, specs),
@@ -559,10 +534,10 @@ _NAMED_PORT = (
     ],
 )
 def test_stages_queries_and_metrics_of_servers(text: str, found: list[str]) -> None:
-    values = _objects(text)
+    values = objects_of(text)
     pods = [each for value in values for each in refused_values.wrong_pods(value, value_forms.pod_specs(value))]
 
-    assert [*_found(text), *(each.text.partition(",")[0] for each in pods)] == found
+    assert [*first_words(text), *(each.text.partition(",")[0] for each in pods)] == found
 
 
 def test_a_server_tells_others_where_its_cache_is() -> None:

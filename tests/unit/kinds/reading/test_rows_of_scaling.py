@@ -1,40 +1,16 @@
 """Tests of the rows of the tables about tokens, and about metrics by which autoscalers scale."""
 
 import base64
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 import yaml
 
-from usher.kinds.reading import counts, inner_names, refused_values, started_programs, value_forms
+from unit.kinds.reading.rows_written import first_words, key_of, objects_of
+from usher.kinds.reading import counts, inner_names, started_programs, value_forms
 from usher.kinds.reading.values import Objects
 
 _Json = dict[str, Any]
-
-
-def _objects(text: str) -> list[_Json]:
-    return [each for each in yaml.safe_load_all(text) if each]
-
-
-def _key(value: Mapping[str, Any]) -> tuple[str, str]:
-    group = value["apiVersion"].rpartition("/")[0]
-    return group, value["kind"]
-
-
-def _found(text: str) -> list[str]:
-    """The words before the first comma of each finding about the objects of a text."""
-    values = _objects(text)
-    others = Objects(values)
-    found = [
-        each
-        for value in values
-        for each in (
-            *refused_values.wrong_values(value, _key(value)),
-            *refused_values.beside_others(value, _key(value), others),
-        )
-    ]
-    return [each.text.partition(",")[0] for each in found]
 
 
 _TOKEN_OF = "{apiVersion: v1, kind: Secret, metadata: {name: s}, %s: {token: %s}}"
@@ -79,7 +55,7 @@ def _encoded(text: str) -> str:
     ],
 )
 def test_tokens_and_rules_of_an_adapter(text: str, found: list[str]) -> None:
-    assert _found(text) == found
+    assert first_words(text) == found
 
 
 _WATCHED = """
@@ -101,12 +77,12 @@ _WATCHED = """
     ],
 )
 def test_a_monitor_selects_services_by_their_own_labels(more: str, labels: str, found: list[str]) -> None:
-    values = _objects(_WATCHED % (more, labels))
+    values = objects_of(_WATCHED % (more, labels))
     files = inner_names.Files("n", Objects(values), Objects(values), None)
 
     assert [
         each.remedy
-        for each in inner_names.names_of_nothing(values[0], _key(values[0]), [], files)
+        for each in inner_names.names_of_nothing(values[0], key_of(values[0]), [], files)
         if each.topic == "agent"
     ] == found
 
@@ -184,7 +160,7 @@ _KEYLESS = "takes the API key of a backend from Secret s"
     ],
 )
 def test_metrics_keys_and_instances(text: str, found: list[str]) -> None:
-    assert _found(text) == found
+    assert first_words(text) == found
 
 
 _HF = "[{name: HF_HOME, value: %s}], volumeMounts: [{name: c, mountPath: %s}]"
@@ -231,10 +207,10 @@ _PREDICTOR = """
     ("more", "name", "count"), [("", "b", 1), ("", "a", 0), (", implementation: SKLEARN_SERVER", "b", 0)]
 )
 def test_a_graph_of_seldon_names_containers(more: str, name: str, count: int) -> None:
-    values = _objects(_PREDICTOR % (more, name))
+    values = objects_of(_PREDICTOR % (more, name))
     files = inner_names.Files("n", Objects(values), Objects(values), None)
 
-    assert len(list(inner_names.names_of_nothing(values[0], _key(values[0]), [], files))) == count
+    assert len(list(inner_names.names_of_nothing(values[0], key_of(values[0]), [], files))) == count
 
 
 _ON_A_DISK = """
@@ -262,7 +238,7 @@ _ON_A_DISK = """
     ],
 )
 def test_pods_that_are_added_cannot_mount_the_disk_of_one_node(bounds: str, spec: str, modes: str, count: int) -> None:
-    values = _objects(_ON_A_DISK % (bounds, spec, modes))
+    values = objects_of(_ON_A_DISK % (bounds, spec, modes))
 
     assert len(list(counts.scaled_beside_one_disk(values[0], Objects(values)))) == count
 
@@ -283,7 +259,7 @@ _FORMULA = """
     ],
 )
 def test_a_formula_of_keda_names_triggers(formula: str, remedies: list[str]) -> None:
-    values = _objects(_FORMULA % f'"{formula}"')
+    values = objects_of(_FORMULA % f'"{formula}"')
     files = inner_names.Files("n", Objects(values), Objects(values), None)
 
-    assert [each.remedy for each in inner_names.names_of_nothing(values[0], _key(values[0]), [], files)] == remedies
+    assert [each.remedy for each in inner_names.names_of_nothing(values[0], key_of(values[0]), [], files)] == remedies
