@@ -480,17 +480,13 @@ def needs_of_cluster(
             yield from _of_deadline(workload, value, size, objects)
 
 
-def _setting(name: str, key: str, objects: Objects) -> Mapping[str, Any]:
-    """A text of a known ConfigMap that holds an object; empty if it is not known."""
-    return known_keys.parsed(known_keys.part_at(objects.known("", "ConfigMap").get(name, {}), "/data").get(key)) or {}
-
-
 def _of_initializer(where: str, uri: str, size: model.ModelSize, kind: str, objects: Objects) -> Found:
     """A storage initializer with less memory than the download of the model takes.
 
     An LLMInferenceService does not look at ClusterStorageContainers (kserve/kserve#6024).
     """
-    configured = paths.text(_setting("inferenceservice-config", "storageInitializer", objects).get("memoryLimit"))
+    initializer = known_keys.setting("inferenceservice-config", "storageInitializer", objects)
+    configured = paths.text(initializer.get("memoryLimit"))
     limit, source = configured, "memoryLimit of storageInitializer in the ConfigMap inferenceservice-config"
     for name, each in objects.known(_GROUP_OF_KSERVE, "ClusterStorageContainer").items():
         prefixes = tuple(places.texts_at(each, "spec.supportedUriFormats[].prefix"))

@@ -4,7 +4,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any, Final, NamedTuple
 
 from usher import memo, model, paths
@@ -340,23 +340,25 @@ def _without_its_webhook(value: paths.Object, key: tuple[str, str], objects: Obj
     home = objects.known("", "Namespace").get(namespace) if rows else None
     labels = {paths.NAMESPACE_NAME_LABEL: namespace, **known_keys.part_at(home or {}, "/metadata/labels")}
     for row in rows if home else ():
-        webhooks = [hook for each in objects.known(*_MUTATING).values() for hook in values_at(each, "webhooks[]")]
-        named = [
-            each for each in webhooks if isinstance(each, dict) and re.search(row["webhook"], str(each.get("name")))
-        ]
-        selectors = [each.get("namespaceSelector") or {} for each in named]
+        selectors = objects.once(f"selectors of {row['webhook']}", partial(_selectors_of, row["webhook"], objects))
         where = next((path for path, found in at(value, row["at"]) if found), "")
-        if where and named and all(placement.selector_matches(each, labels) is False for each in selectors):
+        if where and selectors and all(placement.selector_matches(each, labels) is False for each in selectors):
             text = f"{row['text']}, and its namespaceSelector leaves out the namespace {namespace[:63]}"
             yield misread(
                 where, text, "label the namespace as the webhook selects it, or mend the selector", "controller"
             )
 
 
+def _selectors_of(name: str, objects: Objects) -> Sequence[Any]:
+    """The namespace selectors of the known mutating webhooks whose names match a pattern."""
+    webhooks = [each for value in objects.known(*_MUTATING).values() for each in values_at(value, "webhooks[]")]
+    named = [each for each in webhooks if isinstance(each, dict) and re.search(name, str(each.get("name")))]
+    return [each.get("namespaceSelector") or {} for each in named]
+
+
 def is_by_knative(value: paths.Object, objects: Objects) -> bool:
     """Whether KServe runs an InferenceService as Knative Services, by its annotation or a known configuration."""
-    data = known_keys.part_at(objects.known("", "ConfigMap").get("inferenceservice-config", {}), "/data")
-    configured = (known_keys.parsed(data.get("deploy")) or {}).get("defaultDeploymentMode", "")
+    configured = known_keys.setting("inferenceservice-config", "deploy", objects).get("defaultDeploymentMode", "")
     chosen = known_keys.part_at(value, "/metadata/annotations").get("serving.kserve.io/deploymentMode") or configured
     return chosen in ("Serverless", "Knative")
 

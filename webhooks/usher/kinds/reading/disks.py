@@ -25,8 +25,6 @@ _ASKED: Final = "containers[].resources.limits^"
 _ZONE: Final = "topology.kubernetes.io/zone"
 _HOST: Final = "kubernetes.io/hostname"
 _IN: Final = {_ZONE: "in", _HOST: "on"}
-_ARCHITECTURE: Final = "kubernetes.io/arch"
-_PRODUCT: Final = "nvidia.com/gpu.product"
 
 
 _Devices = Mapping[str, Sequence[Mapping[str, Any]]]

@@ -1,8 +1,9 @@
 """Routes to model servers: gateways, InferencePools and endpoint pickers that do not fit each other."""
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from usher import memo, model, paths
 from usher.kinds.reading import counts, known_keys
@@ -196,19 +197,35 @@ def _ranks_without_server(service: paths.Object, objects: Objects) -> Found:
     """A Service that selects workers of a group too, whose leader alone answers (sgl-project/sglang#9568)."""
     namespace = paths.text(paths.metadata(service).get("namespace"))
     spec, selector = known_keys.part_at(service, "/spec"), known_keys.part_at(service, "/spec/selector")
-    groups = objects.of_kind("leaderworkerset.x-k8s.io", "LeaderWorkerSet", namespace) if selector else ()
-    for each in groups if spec.get("clusterIP") != "None" else ():
+    if not selector or spec.get("clusterIP") == "None":
+        return
+    ranks = objects.once("ranks by each label", lambda: _ranks_by_label(objects))
+    key, text = next(iter(selector.items()))
+    for labels, name, size in ranks.get((namespace, key, str(text)), ()):
+        if selector.items() <= labels.items():
+            message = f"selects all {size} pods of each group of LeaderWorkerSet {name}, and the leader alone answers "
+            message += "requests, so those to the other pods fail"
+            remedy = 'add leaderworkerset.sigs.k8s.io/worker-index: "0" to the selector'
+            yield misread("/spec/selector", message, remedy, "controller")
+            return
+
+
+_Ranks = tuple[Mapping[str, Any], str, int]
+
+
+def _ranks_by_label(objects: Objects) -> Mapping[tuple[str, str, str], Sequence[_Ranks]]:
+    """Groups whose workers answer nothing: the labels of all their pods, the name and the size, by each label."""
+    found = defaultdict[tuple[str, str, str], list[_Ranks]](list)
+    for namespace, each in objects.in_namespaces("leaderworkerset.x-k8s.io", "LeaderWorkerSet"):
         whole = known_keys.part_at(each, "/spec/leaderWorkerTemplate")
         worker, size = paths.mapping(whole.get("workerTemplate")), known_keys.integer(whole.get("size"))
         leader = paths.mapping(whole.get("leaderTemplate")) or worker
         words = " ".join(texts_at(worker, "spec.containers[].{command[],args[]}"))
         is_rank = _RANK.search(words) and not _SERVES_ITSELF.search(words)
-        labels = [known_keys.part_at(one, "/metadata/labels").items() for one in (worker, leader)]
-        probed = values_at(worker, "spec.containers[].readinessProbe")
-        if size > 1 and is_rank and not probed and all(selector.items() <= one for one in labels):
-            name = paths.text(paths.metadata(each).get("name"))[:80]
-            text = f"selects all {size} pods of each group of LeaderWorkerSet {name}, and the leader alone answers "
-            text += "requests, so those to the other pods fail"
-            remedy = 'add leaderworkerset.sigs.k8s.io/worker-index: "0" to the selector'
-            yield misread("/spec/selector", text, remedy, "controller")
-            return
+        own, of_leader = (known_keys.part_at(one, "/metadata/labels") for one in (worker, leader))
+        if size > 1 and is_rank and not values_at(worker, "spec.containers[].readinessProbe"):
+            labels = {key: text for key, text in own.items() if key in of_leader and of_leader[key] == text}
+            ranks = labels, paths.text(paths.metadata(each).get("name"))[:80], size
+            for key, text in labels.items():
+                found[namespace, key, str(text)].append(ranks)
+    return found

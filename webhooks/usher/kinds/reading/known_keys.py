@@ -83,6 +83,11 @@ def parsed(text: object) -> paths.Object | None:
     return _parsed(text) if isinstance(text, str) and len(text) <= _MOST else None
 
 
+def setting(name: str, key: str, objects: Objects) -> paths.Object:
+    """A text of a known ConfigMap that holds an object; empty if it is not known."""
+    return parsed(part_at(objects.known("", "ConfigMap").get(name, {}), "/data").get(key)) or {}
+
+
 @lru_cache(maxsize=64)
 def _parsed(text: str) -> paths.Object | None:
     try:

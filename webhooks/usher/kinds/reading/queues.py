@@ -1,6 +1,6 @@
 """Queues of Kueue beside clusters, nodes and namespaces, and the task groups of YuniKorn."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -111,8 +111,7 @@ def _flavor_without_nodes(value: paths.Object, objects: Objects) -> Found:
     """A flavor whose labels no known node has; its pods are admitted, and the scheduler finds no node."""
     wanted = known_keys.part_at(value, "/spec/nodeLabels").items()
     nodes = [known_keys.part_at(each, "/metadata/labels").items() for each in objects.known("", "Node").values()]
-    made = objects.names("karpenter.sh", "NodePool") or objects.names("cluster.x-k8s.io", "MachineDeployment")
-    if wanted and nodes and not made and not any(wanted <= labels for labels in nodes):
+    if wanted and nodes and not _makes_nodes(objects) and not any(wanted <= labels for labels in nodes):
         lacking = next((f"{key}={each}" for key, each in wanted if not any((key, each) in one for one in nodes)), "")
         lack = f" ({lacking[:120]})" if lacking else ""
         text = f"has nodeLabels that no known node has{lack}, so pods that Kueue admits with it stay pending unless an "
@@ -152,24 +151,14 @@ def _queue_above_nodes(value: paths.Object, objects: Objects) -> Found:
     Kueue knows nothing of nodes, so it preempts nothing while its quota has room (kubernetes-sigs/kueue#4782, #3210).
     A topology counts nodes, and a check may ask for them or for other clusters.
     """
-    made = objects.names("karpenter.sh", "NodePool") or objects.names("cluster.x-k8s.io", "MachineDeployment")
-    if made or values_at(value, "spec.{admissionChecks[],admissionChecksStrategy.admissionChecks[]}"):
+    if values_at(value, "spec.{admissionChecks[],admissionChecksStrategy.admissionChecks[]}"):
         return
-    nodes, flavors = objects.known("", "Node").values(), objects.known(_KUEUE, "ResourceFlavor")
-    labels = [known_keys.part_at(each, "/metadata/labels") for each in nodes]
-    if any(_OF_CLOUD.search(key) for each in labels for key in each):
-        return
+    offered = objects.once("devices of each flavor", lambda: _devices_of_flavors(objects))
     for where, given in at(value, "spec.resourceGroups[].flavors[]"):
-        flavor = flavors.get(str(given.get("name"))) if isinstance(given, dict) else None
-        if flavor is None or "topologyName" in paths.mapping(flavor.get("spec")):
-            continue
-        wanted = known_keys.part_at(flavor, "/spec/nodeLabels").items()
-        matching = [node for node, own in zip(nodes, labels, strict=True) if wanted <= own.items()]
-        for inner, own in at(given, "resources[]"):
+        of_flavor = offered.get(str(given.get("name")), {}) if isinstance(given, dict) else {}
+        for inner, own in at(given, "resources[]") if of_flavor else ():
             device = str(own.get("name")) if isinstance(own, dict) else ""
-            amount = known_keys.integer(own.get("nominalQuota")) if "/" in device else 0
-            offered = [known_keys.part_at(each, "/status/allocatable").get(device) for each in matching]
-            have = sum(map(known_keys.integer, offered))
+            amount, have = known_keys.integer(paths.mapping(own).get("nominalQuota")), of_flavor.get(device, 0)
             if 0 < have < amount:
                 text = (
                     f"has a quota of {amount} {device[:60]}, and the known nodes of its flavor have {have}, so Kueue "
@@ -177,6 +166,28 @@ def _queue_above_nodes(value: paths.Object, objects: Objects) -> Found:
                 text += "admits more than fits and preempts nothing for what waits on the nodes"
                 remedy = f"set nominalQuota to at most {have}, unless nodes are added"
                 yield misread(f"{where}{inner}/nominalQuota", text, remedy, "controller")
+
+
+def _devices_of_flavors(objects: Objects) -> Mapping[str, Mapping[str, int]]:
+    """The devices of the known nodes of each flavor without a topology; empty where something may add nodes."""
+    nodes = objects.known("", "Node").values()
+    labels = [known_keys.part_at(each, "/metadata/labels") for each in nodes]
+    if _makes_nodes(objects) or any(_OF_CLOUD.search(key) for each in labels for key in each):
+        return {}
+    found: dict[str, Counter[str]] = {}
+    for name, flavor in objects.known(_KUEUE, "ResourceFlavor").items():
+        wanted = known_keys.part_at(flavor, "/spec/nodeLabels").items()
+        if "topologyName" not in paths.mapping(flavor.get("spec")):
+            found[name] = Counter()
+            for node, own in zip(nodes, labels, strict=True):
+                offers = known_keys.part_at(node, "/status/allocatable").items() if wanted <= own.items() else ()
+                found[name].update({device: known_keys.integer(each) for device, each in offers if "/" in device})
+    return found
+
+
+def _makes_nodes(objects: Objects) -> bool:
+    """Whether pools are known whose nodes an autoscaler or a cluster's own API makes."""
+    return bool(objects.names("karpenter.sh", "NodePool") or objects.names("cluster.x-k8s.io", "MachineDeployment"))
 
 
 def _cycle_of_cohorts(value: paths.Object, objects: Objects) -> Found:

@@ -28,7 +28,6 @@ from usher.kinds.reading.value_forms import (
 from usher.kinds.reading.values import Absence, Objects, Reference
 
 Found = Iterator[model.UnreadKey]
-_KUEUE: Final = "kueue.x-k8s.io"
 
 
 class _Wrong(NamedTuple):
