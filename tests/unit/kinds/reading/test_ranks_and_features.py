@@ -39,6 +39,15 @@ def test_a_service_selects_the_leader_alone(selector: str, group: str, is_found:
     assert [each.path for each in found] == ["/spec/selector"] * is_found
 
 
+def test_a_file_may_leave_the_namespace_out() -> None:
+    texts = (each.replace(", namespace: ml", "") for each in (_SELECTOR % "app: a", _group("--node-rank=1")))
+    values = [yaml.safe_load(each) for each in texts]
+
+    found = inference_routes.beside_others(values[0], ("", "Service"), Objects(values, namespace="default"))
+
+    assert [each.path for each in found] == ["/spec/selector"]
+
+
 _PRESENT = "feature.node.kubernetes.io/pci-%s.present"
 
 

@@ -195,7 +195,9 @@ _SERVES_ITSELF: Final = memo.pattern(r"data-parallel|dp-size|--dp\b")
 
 def _ranks_without_server(service: paths.Object, objects: Objects) -> Found:
     """A Service that selects workers of a group too, whose leader alone answers (sgl-project/sglang#9568)."""
-    namespace = paths.text(paths.metadata(service).get("namespace"))
+    metadata = paths.metadata(service)
+    homes = objects.namespaces("", "Service", paths.text(metadata.get("name")))
+    namespace = paths.text(metadata.get("namespace")) or next(iter(homes), "")
     spec, selector = known_keys.part_at(service, "/spec"), known_keys.part_at(service, "/spec/selector")
     if not selector or spec.get("clusterIP") == "None":
         return
