@@ -9,7 +9,7 @@
 #   KubeRay and the operators of NVIDIA and vLLM add their own probes, so the check ignores their kinds. It also ignores
 #   containers of Deployments and StatefulSets that declare no port, unless the role of the workload is inference or a
 #   Service of the same file sends requests to the pods. A headless Service does not count, because it names pods that
-#   are not ready too. A Service for SSH, TensorBoard or Jupyter does not count either. If another container of the pod declares a port, the Service may mean that one.
+#   are not ready too. A Service or a port for SSH, TensorBoard or Jupyter does not count either. If another container of the pod declares a port, the Service may mean that one.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/pods/probes/
@@ -72,8 +72,12 @@ _has_leader(name) if {
 
 _with_ports := [$"/spec/template/spec/containers/{index}" |
 	some index, container in _template.spec.containers
-	count(container.ports) > 0
+	some port in container.ports
+	not object.get(port, "containerPort", 0) in _ports_of_people
 ]
+
+# SSH, TensorBoard and Jupyter, as for Services.
+_ports_of_people := {22, 6006, 8888}
 
 _template := input.object.deployment.spec.template
 

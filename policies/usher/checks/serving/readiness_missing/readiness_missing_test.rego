@@ -27,6 +27,10 @@ test_a_service_may_mean_a_sidecar_with_a_port if {
 	check.deny == set() with input as examples.good_sidecar_with_a_port
 }
 
+test_a_port_for_one_person_is_no_server if {
+	check.deny == set() with input as examples.good_notebook
+}
+
 test_of_a_group_the_leader_answers if {
 	check.deny == {missing(
 		"/spec/leaderWorkerTemplate/leaderTemplate/spec/containers/0",
