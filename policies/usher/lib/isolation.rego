@@ -247,7 +247,16 @@ _models := {path |
 # METADATA
 # title: Whether a host path leads to programs or settings of the node
 # description: A pod that writes there controls the node.
-controls_when_written(entry) if leads_to(entry, parameters.isolation.host_path_to_node_control.writtenPaths)
+controls_when_written(entry) if {
+	leads_to(entry, parameters.isolation.host_path_to_node_control.writtenPaths)
+	not within_any(entry.place, _of_no_program)
+}
+
+# Names and times of a node, and the list of its network addresses in Huawei's driver: no program of the node runs by them.
+_of_no_program := {
+	"/etc/ascend_install.info", "/etc/hccn.conf", "/etc/hostname", "/etc/localtime", "/etc/os-release", "/etc/timezone",
+	"/usr/lib/os-release", "/usr/share/zoneinfo",
+}
 
 # METADATA
 # title: Whether a host path is a volume in the recipe of a fabric that the pod fits

@@ -105,6 +105,14 @@ def test_a_good_object_has_no_finding() -> None:
     assert found(train(ports=[{"port": 1}, {"port": 1, "protocol": "UDP"}]), definition()) == ()
 
 
+@pytest.mark.parametrize(("metadata", "number"), [({"generateName": "train-"}, 0), ({}, 0), ({"name": "7"}, 1)])
+def test_a_rule_about_the_name_sees_the_name_that_the_api_server_makes(metadata: paths.Object, number: int) -> None:
+    rule = {"rule": "self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')"}
+    made = definition({"x-kubernetes-preserve-unknown-fields": True})
+    made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["x-kubernetes-validations"] = [rule]
+    assert len(found({**train(), "metadata": metadata}, made)) == number
+
+
 def test_an_object_without_any_of_several_required_fields_may_be_a_patch() -> None:
     schema = _SCHEMA | {"required": ["gpus", "level"]}
     whole = train()

@@ -221,3 +221,18 @@ def test_words_that_only_a_shell_understands_need_one(text: str, remedies: list[
 )
 def test_damaged_containers_raise_nothing(damaged: str) -> None:
     assert _found(f"{{image: 'vllm/vllm-openai:v0.11.0', {damaged}}}") == []
+
+
+@pytest.mark.parametrize(
+    ("command", "remedies"),
+    [
+        ("[bash, -c, -x, 'sleep 9']", []),
+        ("[bash, -o, pipefail, -c, 'sleep 9']", []),
+        ("[bash, -xc, --, 'sleep 9']", []),
+        ("[bash, -x, -c, sleep, '9']", ["write the script and its arguments as one text"]),
+        ("[sh, -c, 'exec \"$0\" \"$@\"', sleep, '9']", []),
+        ("[sh, run.sh, a, b]", []),
+    ],
+)
+def test_a_script_in_several_texts_is_found_behind_all_options_of_the_shell(command: str, remedies: list[str]) -> None:
+    assert _found(f"{{image: own, command: {command}}}") == remedies

@@ -45,7 +45,7 @@ def beyond_limits(value: paths.Object, definitions: Sequence[Definitions], known
     walk = _Limited(limits)
     if walk.keeps(value, number) and not walk.has_rules:
         return
-    walk.value(walk.completed(value, number), number, "")
+    walk.value(walk.completed(_with_name(value), number), number, "")
     origin = limits.origins.get(f"{value.get('apiVersion')} {value.get('kind')}", "")
     known_folders = [f"{each.path}/" for each in known]
     misspelt = {each.path.rpartition("/")[0] for each in known} | {each.path for each in known}
@@ -60,6 +60,14 @@ def beyond_limits(value: paths.Object, definitions: Sequence[Definitions], known
     for each in found[:_MOST_BEYOND]:
         text = f"{each.text} ({origin})" if origin else each.text
         yield misread(each.path, text, each.remedy, "recorded definition" if origin else "definition")
+
+
+def _with_name(value: paths.Object) -> paths.Object:
+    """The object with the name that the API server gives it before it asks the rules: NameGenerator of k8s.io/apiserver."""
+    metadata = paths.metadata(value)
+    prefix = metadata.get("generateName")
+    made = f"{prefix[:58]}x2x2x" if isinstance(prefix, str) and prefix else "${NAME}"
+    return value if metadata.get("name") else {**value, "metadata": {**metadata, "name": made}}
 
 
 _MOST_BEYOND: Final = 10

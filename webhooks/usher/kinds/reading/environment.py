@@ -444,6 +444,13 @@ _FOR_SHELLS: Final = frozenset({"&&", "||", "|", ">", ">>", "2>&1", "&"})
 _POSITIONAL: Final = memo.pattern(r"\$[@*#\d]|\$\{[@*#\d]|\bshift\b|\bgetopts\b")
 
 
+def _is_option(word: str, before: str) -> bool:
+    """Whether a shell reads the word as an option, or as the value of `-o` before it."""
+    return (
+        re.fullmatch(r"[-+][A-Za-z]+|--[a-z-]*", word) is not None or re.fullmatch(r"[-+][a-z]*o", before) is not None
+    )
+
+
 def words_without_shell(container: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
     """Words of a command that only a shell understands and that a program gets, or that a shell does not pass on.
 
@@ -458,8 +465,8 @@ def words_without_shell(container: Mapping[str, Any], path: str) -> Iterator[mod
     texts = [each for _, each in words]
     shell = next((at for at, each in enumerate(texts) if _SHELL.search(each)), None)
     if shell is not None:
-        option = next((at for at, each in enumerate(texts) if at > shell and not re.match(r"-[a-z]*c$|--$", each)), 0)
-        is_script = shell == 0 and any(re.match(r"-[a-z]*c$", each) for each in texts[1:option])
+        option = next((at for at, each in enumerate(texts) if at > shell and not _is_option(each, texts[at - 1])), 0)
+        is_script = shell == 0 and any(re.match(r"-[a-z]*c", each) for each in texts[1:option])
         if is_script and len(texts) > option + 1 and not _POSITIONAL.search(texts[option]):
             message = f"starts a shell with {texts[option][:60]!r}, and {texts[option + 1][:60]!r} is not a part of it"
             yield misread(words[option][0], message, "write the script and its arguments as one text", "argument")

@@ -9,8 +9,9 @@
 #
 #   Other files control the node only if a pod can change them: programs, libraries and settings of the system, of
 #   systemd, cron, udev and ssh, of networks and container runtimes, and the tool kits and drivers of vendors, which
-#   run as root in other containers. The check accepts these if no container mounts the volume, or all mount it read-only. docs/domain/host-paths.md
-#   has the sources.
+#   run as root in other containers. The check accepts these if no container mounts the volume, or all mount it read-only.
+#   It also accepts files that no program of the node runs by, such as /etc/localtime. docs/domain/host-paths.md has the
+#   sources.
 #
 #   Before the check compares paths, it resolves `..`, doubled slashes, and links that every node has, for example
 #   /var/run and /lib. Device plugins, drivers and node agents need these volumes. Run them in a system namespace that

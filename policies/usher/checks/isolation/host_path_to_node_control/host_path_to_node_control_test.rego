@@ -57,6 +57,14 @@ test_files_that_a_pod_only_reads_are_good if {
 	count(check.deny) == 1 with input as written
 }
 
+test_files_by_which_no_program_of_the_node_runs_are_good if {
+	check.deny == set() with input as examples.good_clock
+	check.deny != set() with input as json.patch(
+		examples.good_clock,
+		[{"op": "replace", "path": "/podSets/0/volumes/0/hostPath/place", "value": "/etc/localtime.d"}],
+	)
+}
+
 test_static_pods_are_found_in_the_templates_of_other_kinds if {
 	check.deny == {finding(
 		"/spec/pytorchReplicaSpecs/Worker/template/spec/volumes/0/hostPath/path",

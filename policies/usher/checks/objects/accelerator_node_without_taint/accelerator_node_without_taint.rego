@@ -5,8 +5,8 @@
 #   pod fits. NVIDIA's operator and device plugin do not taint nodes; some clouds do. A taint with effect
 #   PreferNoSchedule does not keep pods off. Kubernetes adds and removes its own taints for broken or cordoned nodes, so
 #   they do not count. A cluster with only GPU nodes needs no taint. The check counts accelerators with names that usher
-#   knows without usher.yaml. It also reads NodePools of Karpenter that allow only machines with GPUs: without a taint,
-#   Karpenter adds a machine with GPUs for any pod.
+#   knows without usher.yaml. It also reads NodePools of Karpenter that allow only machines with accelerators: without a taint,
+#   Karpenter adds such a machine for any pod.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/#example-use-cases
@@ -44,8 +44,8 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/template/spec/taints",
-		"message": "the NodePool allows only machines with GPUs, but has no taint that keeps other pods off",
-		"remedy": "taint its nodes, for example with nvidia.com/gpu=present:NoSchedule",
+		"message": "the NodePool allows only machines with accelerators, but has no taint that keeps other pods off",
+		"remedy": $"taint its nodes, for example with {_usual(spec)}=present:NoSchedule",
 	}
 }
 
@@ -72,6 +72,12 @@ _only_accelerators(spec) if {
 
 # The GPU operator knows its nodes by this key, whatever MIG devices they offer.
 _key(names) := "nvidia.com/gpu" if startswith(names[0], "nvidia.com/")
+
+_usual(spec) := "aws.amazon.com/neuron" if {
+	some requirement in spec.requirements
+	some value in requirement.values
+	regex.match(`^(trn|inf)[0-9]`, value)
+} else := "nvidia.com/gpu"
 
 _key(names) := names[0] if not startswith(names[0], "nvidia.com/")
 
