@@ -63,7 +63,7 @@ def beyond_limits(value: paths.Object, definitions: Sequence[Definitions], known
 
 
 def _with_name(value: paths.Object) -> paths.Object:
-    """The object with the name that the API server gives it before it asks the rules: NameGenerator of k8s.io/apiserver."""
+    """The object with the name that the API server makes before it asks the rules: names of k8s.io/apiserver."""
     metadata = paths.metadata(value)
     prefix = metadata.get("generateName")
     made = f"{prefix[:58]}x2x2x" if isinstance(prefix, str) and prefix else "${NAME}"

@@ -444,6 +444,10 @@ _FOR_SHELLS: Final = frozenset({"&&", "||", "|", ">", ">>", "2>&1", "&"})
 _POSITIONAL: Final = memo.pattern(r"\$[@*#\d]|\$\{[@*#\d]|\bshift\b|\bgetopts\b")
 
 
+_OPTION_OF_SHELL: Final = memo.pattern(r"[-+][A-Za-z]+|--[a-z-]*")
+_BEFORE_A_NAME: Final = memo.pattern(r"[-+][a-z]*o")
+
+
 def _is_option(word: str, before: str) -> bool:
     """Whether a shell reads the word as an option, or as the value of `-o` before it."""
     return (

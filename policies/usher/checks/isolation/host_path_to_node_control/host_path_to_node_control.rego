@@ -10,7 +10,7 @@
 #   Other files control the node only if a pod can change them: programs, libraries and settings of the system, of
 #   systemd, cron, udev and ssh, of networks and container runtimes, and the tool kits and drivers of vendors, which
 #   run as root in other containers. The check accepts these if no container mounts the volume, or all mount it read-only.
-#   It also accepts files that no program of the node runs by, such as /etc/localtime. docs/domain/host-paths.md has the
+#   It also accepts files that no program of the node runs by, for example /etc/localtime. docs/domain/host-paths.md has the
 #   sources.
 #
 #   Before the check compares paths, it resolves `..`, doubled slashes, and links that every node has, for example

@@ -6,7 +6,7 @@
 #   PreferNoSchedule does not keep pods off. Kubernetes adds and removes its own taints for broken or cordoned nodes, so
 #   they do not count. A cluster with only GPU nodes needs no taint. The check counts accelerators with names that usher
 #   knows without usher.yaml. It also reads NodePools of Karpenter that allow only machines with accelerators: without a taint,
-#   Karpenter adds such a machine for any pod.
+#   Karpenter adds a machine with accelerators for any pod.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/#example-use-cases
