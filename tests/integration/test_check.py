@@ -362,6 +362,20 @@ def test_checks_that_compare_with_a_cluster_are_reported_as_left_out_without_one
     )
 
 
+def test_a_base_may_get_its_selector_from_its_kustomization(tmp_path: Path) -> None:
+    containers = [{"name": "main", "image": "registry.example.com/main:1"}]
+    template: paths.Object = {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": containers}}
+    server: paths.Object = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"}}
+    write(tmp_path / "server.yaml", {**server, "spec": {"template": template}})
+
+    assert usher("check", "server.yaml", cwd=tmp_path).code == 1
+    (tmp_path / "kustomization.yaml").write_text("resources: [server.yaml]\ncommonLabels: {part: a}")
+    run = usher("check", "server.yaml", cwd=tmp_path)
+
+    assert run.code == 0
+    assert "usher assumes that no kustomization adds it" in run.out
+
+
 @pytest.mark.parametrize(
     ("patch", "found"), [("limits: {nvidia.com/gpu: 1}", False), ("limits: {memory: 64Gi}", True), (None, True)]
 )

@@ -164,10 +164,16 @@ def test_data_sets_and_scratch_space_are_for_strict_to_list(path: str) -> None:
     assert outcomes(path, preset="strict") == ({} if listed_here else {NOT_LISTED: Outcome.DENY})
 
 
-@pytest.mark.parametrize("path", ["/usr/local/Ascend/driver", "/lib/modules", "/etc/localtime", "/usr", "/opt"])
+@pytest.mark.parametrize("path", ["/usr/local/Ascend/driver", "/lib/modules", "/etc/fstab", "/usr", "/opt"])
 def test_programs_and_settings_may_be_read(path: str) -> None:
     assert outcomes(path, read_only=True) == {}
     assert Outcome.DENY in outcomes(path).values()
+
+
+@pytest.mark.parametrize("path", ["/etc/localtime", "/usr/share/zoneinfo/Asia", "/etc/hostname", "/etc/hccn.conf"])
+def test_files_by_which_no_program_runs_are_only_for_strict(path: str) -> None:
+    assert outcomes(path) == {}
+    assert NOT_LISTED in outcomes(path, preset="strict")
 
 
 def test_strict_lets_pods_read_the_time_of_the_node_and_write_no_clock() -> None:

@@ -84,7 +84,7 @@ default isolation.host_path_to_node_control.writtenPaths := ["/boot", "/efi", "/
 
 isolation.inline_csi_driver_not_listed.drivers := input.site.parameters["isolation/inline_csi_driver_not_listed"].drivers
 
-default isolation.inline_csi_driver_not_listed.drivers := ["blob.csi.azure.com", "csi.cert-manager.io", "csi.spiffe.io", "file.csi.azure.com", "gcsfuse.csi.storage.gke.io", "nfs.csi.k8s.io", "secrets-store.csi.k8s.io", "smb.csi.k8s.io", "spiffe.csi.cert-manager.io"]
+default isolation.inline_csi_driver_not_listed.drivers := ["blob.csi.azure.com", "csi.cert-manager.io", "csi.spiffe.io", "file.csi.azure.com", "gcsfuse.csi.storage.gke.io", "nfs.csi.k8s.io", "secrets-store-gke.csi.k8s.io", "secrets-store.csi.k8s.io", "smb.csi.k8s.io", "spiffe.csi.cert-manager.io"]
 
 isolation.runtime_class_without_request.runtimeClasses := input.site.parameters["isolation/runtime_class_without_request"].runtimeClasses
 

@@ -451,12 +451,23 @@ def answered(  # noqa: PLR0913 - a request, and its place
         pointer,
         source=source,
         line=line,
-        found=found,
+        found=tuple(_of_a_base(each) if _lacks_a_field(each) and sources.is_base(source) else each for each in found),
         change=None if merged is None else mutation_change(item, merged, workload, evaluator, diff=settings.diff),
         evaluator=evaluator,
         divided=evaluator.divided_gpus(workload, request),
     )
     return of_policies.combined(own) if of_policies else own
+
+
+def _lacks_a_field(found: findings.Finding) -> bool:
+    return "which the API server requires" in found.judgement.finding.message
+
+
+def _of_a_base(found: findings.Finding) -> findings.Finding:
+    """The finding as a warning, because a kustomization may add the field: `commonLabels` adds selectors."""
+    assumed = replace(found.judgement.finding, assumption="usher assumes that no kustomization adds it")
+    outcome = max(found.judgement.outcome, model.Outcome.WARN, key=_order)
+    return replace(found, judgement=replace(found.judgement, finding=assumed, outcome=outcome))
 
 
 _ASKS: Final = memo.pattern(
@@ -467,9 +478,9 @@ _MOST_FILES: Final = 2000
 
 def _overlay_asks_accelerators(source: str) -> bool:
     """Whether a kustomization of the folder of a file, or one on top of it, has a patch that asks for accelerators."""
-    folder = Path(os.path.realpath(source)).parent
-    if not any(Path(folder, name).is_file() for name in sources.KUSTOMIZATIONS):
+    if not sources.is_base(source):
         return False
+    folder = Path(os.path.realpath(source)).parent
     for file in itertools.islice(folder.parent.rglob("*"), _MOST_FILES):
         if file.name not in sources.KUSTOMIZATIONS or not file.is_file() or file.is_symlink():
             continue

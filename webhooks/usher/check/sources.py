@@ -274,6 +274,13 @@ def parse_file(file: File, content: bytes) -> Batch:
 
 KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
+
+def is_base(source: str) -> bool:
+    """Whether the folder of a file has a kustomization."""
+    folder = os.path.dirname(os.path.realpath(source))  # noqa: PTH120 - quicker
+    return any(Path(folder, name).is_file() for name in KUSTOMIZATIONS)
+
+
 _PATCHES: Final = frozenset({"patches", "patchesstrategicmerge", "patchesjson6902"})
 """Fields of a kustomization that name files with parts of objects, in any case, as Go reads JSON."""
 

@@ -180,7 +180,7 @@ DEFAULT_SYSTEM_NAMESPACES = [
     # Disks.
     *("local-path-storage", "longhorn-system", "openebs", "rook-ceph"),
     # Node agents that clouds and distributions run themselves.
-    *("gke-managed-*", "gmp-system", "openshift-*"),
+    *("gke-managed-*", "gmp-public", "gmp-system", "openshift-*"),
 ]
 """Namespaces whose DaemonSets no cluster can do without; the check trusted-namespace-by-tenant guards their names."""
 

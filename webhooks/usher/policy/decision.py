@@ -210,11 +210,13 @@ def downgrade_partial_pods(findings: Sequence[model.Finding], workload: model.Wo
 def downgrade_unplaced_agents(
     findings: Sequence[model.Finding], entries: Catalogue, workload: model.Workload, request: "Request"
 ) -> Sequence[model.Finding]:
-    """The findings. Those about the powers of a DaemonSet whose file names no namespace get an assumption.
+    """The findings. Those about the powers of an agent whose file names no namespace get an assumption.
 
-    Vendors publish their agents without a namespace, or with a placeholder for it. At admission the namespace is known.
+    Vendors publish their agents and operators without a namespace, or with a placeholder for it. At admission the
+    namespace is known.
     """
-    if request.user is not None or workload.kind != "DaemonSet":
+    is_operator = workload.kind in ("Deployment", "StatefulSet") and not workload.asks_accelerators
+    if request.user is not None or not (workload.kind == "DaemonSet" or is_operator):
         return findings
     namespace = paths.text(paths.metadata(request.value).get("namespace"))
     lacks = ""
@@ -222,7 +224,7 @@ def downgrade_unplaced_agents(
         lacks = "no namespace"
     elif namespace and not paths.LABEL.fullmatch(namespace):
         lacks = "a placeholder for its namespace"
-    text = f"usher assumes that the DaemonSet goes to no system namespace, because its file has {lacks}"
+    text = f"usher assumes that the {workload.kind} goes to no system namespace, because its file has {lacks}"
     return [
         replace(finding, assumption=text)
         if lacks

@@ -25,6 +25,7 @@
 #         - file.csi.azure.com
 #         - gcsfuse.csi.storage.gke.io
 #         - nfs.csi.k8s.io
+#         - secrets-store-gke.csi.k8s.io
 #         - secrets-store.csi.k8s.io
 #         - smb.csi.k8s.io
 #         - spiffe.csi.cert-manager.io
