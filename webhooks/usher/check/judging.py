@@ -465,9 +465,9 @@ def _lacks_a_field(found: findings.Finding) -> bool:
 
 def _of_a_base(found: findings.Finding) -> findings.Finding:
     """The finding as a warning, because a kustomization may add the field: `commonLabels` adds selectors."""
-    assumed = replace(found.judgement.finding, assumption="usher assumes that no kustomization adds it")
+    because = "usher assumes that no kustomization adds it"
     outcome = max(found.judgement.outcome, model.Outcome.WARN, key=_order)
-    return replace(found, judgement=replace(found.judgement, finding=assumed, outcome=outcome))
+    return replace(found, judgement=replace(found.judgement, because=because, outcome=outcome))
 
 
 _ASKS: Final = memo.pattern(
