@@ -41,6 +41,11 @@ def test_more_of_a_resource_than_any_node_has_never_fits() -> None:
         ("gpu.intel.com/i915", {"gpu.intel.com/xe": "1", "gpu.intel.com/xe_monitoring": "1"}, "gpu.intel.com/xe"),
         ("nvidia.com/gpu", {"nvidia.com/gpu.shared": "4", "nvidia.com/mig-1g.10gb": "0"}, "nvidia.com/gpu.shared"),
         ("nvidia.com/mig-1g.10gb", {"nvidia.com/gpu": "8"}, ""),
+        (
+            "nvidia.com/mig-1g.5gb",
+            {"nvidia.com/mig-1g.10gb": "7", "nvidia.com/mig-2g.20gb": "1"},
+            "nvidia.com/mig-1g.10gb",
+        ),
         ("example.com/fpga", {"nvidia.com/gpu": "8"}, ""),
     ],
 )

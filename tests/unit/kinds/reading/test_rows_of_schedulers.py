@@ -89,6 +89,19 @@ def _queue_of(cohort: str, quota: str) -> str:
     return _object("kueue.x-k8s.io/v1beta1", "ClusterQueue", spec)
 
 
+def _owner(cpu: str, policy: str) -> str:
+    flavor = f"{{resources: [{{name: cpu, nominalQuota: {cpu}}}, {{name: nvidia.com/gpu, nominalQuota: '8'}}]}}"
+    preemption = f"{{reclaimWithinCohort: Any, borrowWithinCohort: {{policy: {policy}}}}}"
+    spec = f"cohortName: c, preemption: {preemption}, resourceGroups: [{{flavors: [{flavor}]}}]"
+    return _object("kueue.x-k8s.io/v1beta2", "ClusterQueue", spec)
+
+
+def _workflow_of_volcano(own: str, pods: str) -> str:
+    key = "{scheduling.volcano.sh/queue-name: q}"
+    metadata = f"name: x, annotations: {key if own else {}}"
+    return _object("argoproj.io/v1alpha1", "Workflow", f"podMetadata: {{annotations: {key if pods else {}}}}", metadata)
+
+
 def _group(seconds: int) -> str:
     return _object("scheduling.x-k8s.io/v1alpha1", "PodGroup", f"scheduleTimeoutSeconds: {seconds}")
 
@@ -105,11 +118,14 @@ def _eks(more: str) -> str:
 
 _WINDOW = "advanced: {horizontalPodAutoscalerConfig: {behavior: {scaleDown: {%s}}}}"
 
+_PYTHON = "sparkConf: {spark.executor.pyspark.memory: 6g}"
+
 _WRONG_AND_RIGHT = [
     (_kueue("managedJobsNamespaceSelector: {}"), _kueue("managedJobsNamespaceSelector: {matchLabels: {a: b}}")),
     (_all_but("kueue-system"), _all_but("kube-system")),
     (_kueue("integrations: {frameworks: [batch/jobs]}"), _kueue("integrations: {frameworks: [batch/job, pod]}")),
-    (_volcano("enqueue, reclaim", "capacity"), _volcano("enqueue, reclaim", "capacity", "overcommit")),
+    (_volcano("enqueue, reclaim", "capacity"), _volcano("reclaim", "capacity", "overcommit")),
+    (_volcano("enqueue, reclaim", "capacity", "overcommit"), _volcano("enqueue, reclaim", "capacity", f"overcommit\n    arguments: {{overcommit-factor: 2}}")),
     (_volcano("preempt, enqueue", "proportion"), _volcano("allocate, preempt", "proportion")),
     (_volcano("enqueue, allocate", "capacity"), _volcano("enqueue, allocate", "proportion")),
     (_descheduler("{nvidia.com/gpu: 40}"), _descheduler("{nvidia.com/gpu: 40, cpu: 20}")),
@@ -129,10 +145,21 @@ _WRONG_AND_RIGHT = [
     (_pool_template("startupTaints: [{key: nvidia.com/gpu}]"), _pool_template("startupTaints: [{key: cilium.io/a}]")),
     (_budgeted(""), _budgeted(", duration: 8h")),
     (_eks(", iam: {withAddonPolicies: {autoScaler: true}}"), _eks("")),
+    (
+        _eks(", propagateASGTags: true"),
+        _eks(", propagateASGTags: true, labels: {k8s.amazonaws.com/accelerator: nvidia-a10g}"),
+    ),
     (_ray_job("ttlSecondsAfterFinished: 60"), _ray_job("ttlSecondsAfterFinished: 60, shutdownAfterJobFinishes: true")),
     (_ray_job("suspend: true"), _ray_job("suspend: true, shutdownAfterJobFinishes: true")),
     (_group(3600), _group(600)),
     (_queue_of("cohort: c", "0"), _queue_of("cohort: c", "8")),
+    (_owner("'0'", "Never"), _owner("'8'", "Never")),
+    (_owner("'0'", "Never"), _owner("'0'", "LowerPriority")),
+    (_workflow_of_volcano("own", ""), _workflow_of_volcano("own", "pods")),
+    (
+        _object("sparkoperator.k8s.io/v1beta2", "SparkApplication", f"batchScheduler: yunikorn, {_PYTHON}"),
+        _object("sparkoperator.k8s.io/v1beta2", "SparkApplication", f"batchScheduler: volcano, {_PYTHON}"),
+    ),
     (_named("r" * 48), _named("r" * 47)),
     (_named("7-tunes"), _named("tunes-7")),
     (
@@ -200,7 +227,21 @@ _TRAINING = _object(
 )
 _TAINTED = _pool_template("taints: [{key: nvidia.com/gpu, value: present, effect: NoSchedule}]")
 
+_CLAIM = _object(
+    "resource.k8s.io/v1",
+    "ResourceClaim",
+    "devices: {requests: [{exactly: {deviceClassName: gpu.nvidia.com}}]}",
+    "name: g",
+)
+
+
+def _replicas_of_a_claim(number: int) -> str:
+    spec = f"resourceClaims: [{{name: g, resourceClaimName: g}}], {_GPU}"
+    return _object("apps/v1", "Deployment", f"replicas: {number}, template: {{spec: {{{spec}}}}}")
+
+
 _BESIDE = [
+    (_replicas_of_a_claim(3), _replicas_of_a_claim(1), _CLAIM),
     (_resizer(), _resizer(", updatePolicy: {updateMode: Initial}"), _SERVER),
     (_resizer(), _resizer(", updatePolicy: {updateMode: 'Off'}"), _scaler("d")),
     (_queue(", onFlavors: [f]"), _queue(""), _CHECK),

@@ -494,15 +494,15 @@ class Obstacles(Struct, frozen=True, kw_only=True):
     def weight(self) -> tuple[int, Fraction]:
         """The number of kinds of obstacles, and their size together.
 
-        A taint or a label weighs 1. A resource weighs its missing part, and 2 where the node does not have the
-        resource, which is a kind of its own: a node without GPUs is farther away than a node with an untolerated taint
+        A taint or a label weighs 1. A resource weighs its missing part, and 2 where the node has neither it nor one of
+        its vendor, which is a kind of its own: a node without GPUs is farther away than a node with an untolerated taint
         or with too few of them.
         """
         without = any(not each.most for each in self.amounts)
         kinds = (self.amounts, without, self.taints, self.labels or self.nowhere, self.names)
         size = Fraction(len(self.taints) + len(self.labels) + len(self.names) + self.nowhere)
         for each in self.amounts:
-            size += Fraction(each.asked - each.most, each.asked) if each.most else 2
+            size += Fraction(each.asked - each.most, each.asked) if each.most else 2 - bool(each.instead)
         return sum(map(bool, kinds)), size
 
 
@@ -557,12 +557,12 @@ def missing_amounts(demand: PodDemand, amounts: Amounts, template: NodeTemplate 
 def _of_the_same_vendor(resource: str, amounts: Amounts) -> str:
     """The devices with the domain of a resource, at most three: `gpu.intel.com/xe` in place of gpu.intel.com/i915.
 
-    It is empty for slices, because a division of the board could make them.
+    Of slices, those with as many compute slices, because the memory in their names is that of the board.
     """
     vendor, _, name = resource.partition("/")
-    if not name or mig.profile_of_resource(resource) is not None:
-        return ""
-    found = (each for each, amount in amounts.items() if amount and each.startswith(f"{vendor}/"))
+    asked = mig.profile_of_resource(resource)
+    alike = f"{vendor}/" if asked is None else f"{vendor}/mig-{asked.profile.slices}g."
+    found = (each for each, amount in amounts.items() if amount and name and each.startswith(alike))
     return " or ".join(sorted(each for each in found if not each.endswith("_monitoring"))[:3])
 
 

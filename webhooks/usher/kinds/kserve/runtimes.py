@@ -388,13 +388,15 @@ def chosen(wanted: Object, path: str, reading: Reading, *, protocol: str, severa
         several_nodes: whether the predictor has workers.
     """
     name, version = paths.text(wanted.get("name")), wanted.get("version")
-    known, found = False, list[tuple[tuple[object, ...], str, Reference, paths.Object]]()
+    known, found, by_name = False, list[tuple[tuple[object, ...], str, Reference, paths.Object]](), set[str]()
     for kind, namespace in (("ServingRuntime", reading.context.namespace), ("ClusterServingRuntime", None)):
         listed = reading.context.objects.listed(GROUP, kind, namespace)
         known = known or bool(listed)
         for title, value in listed.items():
             spec = paths.mapping(value.get("spec"))
-            if _serves(spec, name, version, protocol=protocol, several_nodes=several_nodes):
+            takes = _serves(spec, name, version, protocol=protocol, several_nodes=several_nodes)
+            by_name.update([title] if takes is False else [])
+            if takes:
                 rank = (namespace is None, -_priority(spec, name), _oldest_protocol(spec))
                 reference = Reference(group=GROUP, kind=kind, name=title, namespace=namespace or "")
                 found.append((rank, paths.text(paths.metadata(value).get("creationTimestamp")), reference, value))
@@ -405,6 +407,8 @@ def chosen(wanted: Object, path: str, reading: Reading, *, protocol: str, severa
         equal = [min((each for each in equal if each[0] == newest), key=lambda each: each[1].name)]
     if len(equal) != 1:
         which = f"no known runtime supports {name}" if known else "no runtime is known here"
+        if by_name and not equal:
+            which = f"{min(by_name)} supports {name} without autoSelect: true, so it is only taken by its name"
         if equal:
             which = f"it is the newest of {', '.join(sorted(each.name for _, each, _ in equal)[:4])}"
         reason = f"it names no runtime; KServe takes one that supports the model format, and {which}"
@@ -416,17 +420,16 @@ def chosen(wanted: Object, path: str, reading: Reading, *, protocol: str, severa
     return Place(reading.mapping(value.get("spec"), path + "/spec"), path + "/spec")
 
 
-def _serves(spec: Object, name: str, version: paths.Json, *, protocol: str, several_nodes: bool) -> bool:
+def _serves(spec: Object, name: str, version: paths.Json, *, protocol: str, several_nodes: bool) -> bool | None:
+    """Whether a runtime supports a format by itself; False where it has to be named; None if it does not support it."""
     protocols = paths.elements(spec.get("protocolVersions"))
     if spec.get("disabled") is True or spec.get("multiModel") is True or (protocols and protocol not in protocols):
-        return False
+        return None
     if (spec.get("workerSpec") is not None) != several_nodes:
-        return False
+        return None
     supported = [paths.mapping(each) for each in paths.elements(spec.get("supportedModelFormats"))]
-    return any(
-        each.get("autoSelect") is True and each.get("name") == name and version in (None, each.get("version"))
-        for each in supported
-    )
+    of_format = [each for each in supported if each.get("name") == name and version in (None, each.get("version"))]
+    return any(each.get("autoSelect") is True for each in of_format) if of_format else None
 
 
 def _priority(spec: Object, name: str) -> int:

@@ -6,7 +6,8 @@
 #   scheduling.k8s.io/group-name on the template of every pod set. For a Job, Deployment, StatefulSet or ReplicaSet the
 #   annotation scheduling.volcano.sh/group-min-member on the object is enough.
 #
-#   Replicas of a Deployment, StatefulSet or ReplicaSet that serves do not wait for each other, so they need no gang.
+#   Replicas of a Deployment, StatefulSet or ReplicaSet that serves do not wait for each other, and neither do the steps of
+#   a workflow, so they need no gang.
 #
 #   The operators of kubeflow.org, Ray and LeaderWorkerSets make gangs of their jobs, if they are configured to. The
 #   routing of usher.yaml says whether they are. Then all templates must name the scheduler, unless the operator sets
@@ -96,8 +97,12 @@ _should_be_gang if {
 	_volcano_pod_sets != []
 	input.workload.asksAccelerators
 	not input.workload.gangNative
+	not input.workload.group in _groups_of_steps
 	_several_pods
 }
+
+# The steps of a workflow are jobs of one pod, and most run one after another.
+_groups_of_steps := ["argoproj.io", "tekton.dev"]
 
 # Each replica serves requests by itself.
 _replicas_serve if {

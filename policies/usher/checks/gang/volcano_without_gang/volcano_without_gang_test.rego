@@ -34,6 +34,7 @@ test_one_group_on_every_template_makes_a_gang if {
 
 test_replicas_that_serve_need_no_gang if {
 	check.deny == set() with input as examples.good_deployment_of_servers
+	check.deny == set() with input as examples.good_workflow
 	every role in ["inference", "interactive", "service"] {
 		serving := json.patch(examples.bad_deployment, [{"op": "replace", "path": "/workload/role", "value": role}])
 		check.deny == set() with input as serving
