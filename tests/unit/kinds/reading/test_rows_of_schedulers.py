@@ -118,6 +118,7 @@ def _eks(more: str) -> str:
 
 _WINDOW = "advanced: {horizontalPodAutoscalerConfig: {behavior: {scaleDown: {%s}}}}"
 
+_OVERCOMMIT = "overcommit\n    arguments: {overcommit-factor: 2}"
 _PYTHON = "sparkConf: {spark.executor.pyspark.memory: 6g}"
 
 _WRONG_AND_RIGHT = [
@@ -125,7 +126,7 @@ _WRONG_AND_RIGHT = [
     (_all_but("kueue-system"), _all_but("kube-system")),
     (_kueue("integrations: {frameworks: [batch/jobs]}"), _kueue("integrations: {frameworks: [batch/job, pod]}")),
     (_volcano("enqueue, reclaim", "capacity"), _volcano("reclaim", "capacity", "overcommit")),
-    (_volcano("enqueue, reclaim", "capacity", "overcommit"), _volcano("enqueue, reclaim", "capacity", f"overcommit\n    arguments: {{overcommit-factor: 2}}")),
+    (_volcano("enqueue, reclaim", "capacity", "overcommit"), _volcano("enqueue, reclaim", "capacity", _OVERCOMMIT)),
     (_volcano("preempt, enqueue", "proportion"), _volcano("allocate, preempt", "proportion")),
     (_volcano("enqueue, allocate", "capacity"), _volcano("enqueue, allocate", "proportion")),
     (_descheduler("{nvidia.com/gpu: 40}"), _descheduler("{nvidia.com/gpu: 40, cpu: 20}")),
