@@ -32,7 +32,7 @@ TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC VLLM_COMMIT VLLM_IMAGE VLLM_VERSION VLLM_URL
 _LISTS = {
     "features": """
 cpu.cpuid cpu.coprocessor cpu.cstate cpu.model cpu.pstate cpu.rdt cpu.se cpu.security cpu.sgx cpu.sst cpu.topology
-kernel.config kernel.enabledmodule kernel.loadedmodule kernel.selinux kernel.version local.feature local.label
+kernel.config kernel.enabledmodule kernel.kvm kernel.loadedmodule kernel.selinux kernel.version local.feature local.label
 memory.hugepages memory.numa memory.nv memory.swap network.device network.virtual pci.device rule.backrefs rule.matched
 storage.block system.dmiid system.name system.osrelease usb.device""",
     "vllm": """

@@ -6,6 +6,9 @@
 #   may do so only in a system namespace (`priorities.systemNamespaces` of usher.yaml, which by default are the usual
 #   namespaces of drivers, networks and disks). Elsewhere it is a workload of a tenant, and all checks judge it.
 #
+#   To see processes is no power for containers that all run as a user other than root, as the node exporter of Prometheus
+#   does, unless one is privileged.
+#
 #   A pod that does both is root on its node: it enters the processes of the node and leaves every restriction. Only
 #   node agents need both, and they are DaemonSets, so all other kinds are refused. The check accepts the namespaces
 #   that usher.yaml lists under `isolation.visibleDevices`, because exporters of metrics see processes.
@@ -46,9 +49,14 @@ deny contains finding if {
 }
 
 _powers(pod_set) := array.concat(
-	[text | pod_set.hostPID; text := "sees all processes of its node"],
+	[text | pod_set.hostPID; _may_be_root(pod_set); text := "sees all processes of its node"],
 	[text | _has_privileged_container(pod_set); text := "has a privileged container"],
 )
+
+_may_be_root(pod_set) if {
+	some container in pod_set.containers
+	not workload.user_without_capabilities(pod_set, container)
+}
 
 _has_privileged_container(pod_set) if {
 	some container in pod_set.containers

@@ -47,6 +47,14 @@ test_daemon_sets_without_permissions_are_good if {
 	check.deny == set() with input as examples.good_daemonset
 }
 
+test_processes_seen_by_another_user_than_root_are_good if {
+	check.deny == set() with input as examples.good_watcher
+	check.deny != set() with input as json.remove(
+		examples.good_watcher,
+		["/podSets/0/containers/0/securityContext"],
+	)
+}
+
 test_drivers_and_exporters_may_have_them_in_their_namespaces if {
 	check.deny == set() with input as examples.good_driver
 	check.deny == set() with input as examples.good_exporter
