@@ -6,7 +6,7 @@
 #   may do so only in a system namespace (`priorities.systemNamespaces` of usher.yaml, which by default are the usual
 #   namespaces of drivers, networks and disks). Elsewhere it is a workload of a tenant, and all checks judge it.
 #
-#   To see processes is no power for containers that all run as a user other than root, as the node exporter of Prometheus
+#   Containers that all run as a user other than root get no power by seeing processes, as the node exporter of Prometheus
 #   does, unless one is privileged.
 #
 #   A pod that does both is root on its node: it enters the processes of the node and leaves every restriction. Only
