@@ -32,9 +32,9 @@ TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC VLLM_COMMIT VLLM_IMAGE VLLM_VERSION VLLM_URL
 _LISTS = {
     "features": """
 cpu.cpuid cpu.coprocessor cpu.cstate cpu.model cpu.pstate cpu.rdt cpu.se cpu.security cpu.sgx cpu.sst cpu.topology
-kernel.config kernel.enabledmodule kernel.kvm kernel.loadedmodule kernel.selinux kernel.version local.feature local.label
-memory.hugepages memory.numa memory.nv memory.swap network.device network.virtual pci.device rule.backrefs rule.matched
-storage.block system.dmiid system.name system.osrelease usb.device""",
+kernel.config kernel.enabledmodule kernel.kvm kernel.loadedmodule kernel.selinux kernel.version local.feature
+local.label memory.hugepages memory.numa memory.nv memory.swap network.device network.virtual pci.device rule.backrefs
+rule.matched storage.block system.dmiid system.name system.osrelease usb.device""",
     "vllm": """
 num_requests_running num_requests_waiting num_requests_swapped gpu_cache_usage_perc cpu_cache_usage_perc
 kv_cache_usage_perc num_preemptions prompt_tokens generation_tokens time_to_first_token_seconds

@@ -494,9 +494,9 @@ class Obstacles(Struct, frozen=True, kw_only=True):
     def weight(self) -> tuple[int, Fraction]:
         """The number of kinds of obstacles, and their size together.
 
-        A taint or a label weighs 1. A resource weighs its missing part, and 2 where the node has neither it nor one of
-        its vendor, which is a kind of its own: a node without GPUs is farther away than a node with an untolerated taint
-        or with too few of them.
+        A taint or a label weighs 1. A resource weighs its missing part, and 2 where the node has neither it nor one
+        of its vendor. A missing one is a kind of its own: a node without GPUs is farther away than a node with an
+        untolerated taint or with too few of them.
         """
         without = any(not each.most for each in self.amounts)
         kinds = (self.amounts, without, self.taints, self.labels or self.nowhere, self.names)
