@@ -541,7 +541,7 @@ def test_a_volume_of_a_template_above_and_a_volume_that_an_operator_adds_may_be_
     assert not any(each.dangling for each in unread(value))
 
 
-def test_an_operator_adds_volumes_to_containers_among_fields_of_its_own() -> None:
+def test_an_unknown_operator_may_add_volumes_to_its_pods() -> None:
     containers = [{"name": "proxy", "image": "a", "volumeMounts": [{"name": "secret-tls"}]}]
     value: dict[str, Any] = {"apiVersion": "monitoring.coreos.com/v1", "kind": "Prometheus", "metadata": {"name": "p"}}
     value["spec"] = {"containers": containers, "secrets": ["tls"], "ruleSelector": {}}

@@ -125,7 +125,9 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         files = inner_names.Files(namespace, around if isinstance(around, Objects) else beside, beside, names)
         if isinstance(files.around, Objects):
             files.around.once(OF_FACTS, lambda: of_facts)
-        found += tuple(inner_names.names_of_nothing(value, key, specs, files))
+        named = inner_names.names_of_nothing(value, key, specs, files)
+        # An operator that usher does not know may add volumes of its own.
+        found += tuple(each for each in named if of_pods or not specs or "names the volume" not in each.text)
         if isinstance(files.around, Objects):
             found += tuple(device_stack.disagreements(value, key, files.around))
             found += tuple(registry.unmet(value, key, files.around))

@@ -94,14 +94,9 @@ def _parts_of_containers(spec: Mapping[str, Any], volumes: Sequence[str]) -> Col
             found.add("claims")
     if len(containers) > 1:
         found.add("several")
-    if "volumeMounts" in found and (_is_of_an_operator(spec) or _has_volumes(spec, containers, volumes)):
+    if "volumeMounts" in found and _has_volumes(spec, containers, volumes):
         found.remove("volumeMounts")
     return found if found.isdisjoint(_WITH_PORTS) else {*found, "probes"}
-
-
-def _is_of_an_operator(spec: Mapping[str, Any]) -> bool:
-    """Whether the containers stand among fields of another kind (Prometheus), whose operator adds volumes to them."""
-    return any(key == "replicas" or (key.endswith("Selector") and key != "nodeSelector") for key in spec)
 
 
 def _has_volumes(spec: Mapping[str, Any], containers: Sequence[Mapping[str, Any]], others: Sequence[str]) -> bool:
