@@ -373,7 +373,7 @@ def test_a_base_may_get_its_selector_from_its_kustomization(tmp_path: Path) -> N
     run = usher("check", "server.yaml", cwd=tmp_path)
 
     assert run.code == 0
-    assert "usher assumes that no kustomization adds it" in run.out
+    assert "usher assumes that no kustomization adds or replaces it" in run.out
 
 
 @pytest.mark.parametrize(

@@ -460,12 +460,13 @@ def answered(  # noqa: PLR0913 - a request, and its place
 
 
 def _lacks_a_field(found: findings.Finding) -> bool:
-    return "which the API server requires" in found.judgement.finding.message
+    of_name = found.judgement.finding.path in ("/metadata/name", "/metadata/namespace")
+    return of_name or "which the API server requires" in found.judgement.finding.message
 
 
 def _of_a_base(found: findings.Finding) -> findings.Finding:
-    """The finding as a warning, because a kustomization may add the field: `commonLabels` adds selectors."""
-    because = "usher assumes that no kustomization adds it"
+    """The finding as a warning: `commonLabels` of a kustomization adds selectors, and `namespace` replaces names."""
+    because = "usher assumes that no kustomization adds or replaces it"
     outcome = max(found.judgement.outcome, model.Outcome.WARN, key=_order)
     return replace(found, judgement=replace(found.judgement, because=because, outcome=outcome))
 
