@@ -169,7 +169,7 @@ _RAY = (
                 "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {}, spec: {minReplicas: 0, "
                 "metrics: [{type: External}]}}"
             ),
-            [],
+            ["set minReplicas to 1, or scale to zero with KEDA"],
         ),
         (
             (

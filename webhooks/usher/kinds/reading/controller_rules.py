@@ -167,13 +167,19 @@ def _without_named_container(value: paths.Object) -> Iterator[model.UnreadKey]:
 
 
 def _to_zero(value: paths.Object) -> Iterator[model.UnreadKey]:
-    """An HPA to zero without a metric that exists then, which the API server refuses."""
+    """An HPA to zero, which the API server refuses without a metric that exists then, and without a feature gate."""
     spec = paths.mapping(value.get("spec"))
-    kinds = set(texts_at(spec, "metrics[].type"))
-    if spec.get("minReplicas") == 0 and kinds.isdisjoint({"Object", "External"}):
+    lacks_metric = {"Object", "External"}.isdisjoint(texts_at(spec, "metrics[].type"))
+    if spec.get("minReplicas") == 0:
         text = "has minReplicas 0 without a metric of the type Object or External, so the API server refuses it"
+        if not lacks_metric:
+            text = (
+                "has minReplicas 0, which an API server refuses that is started without the feature gate HPAScaleToZero"
+            )
         remedy = "set minReplicas to 1, or scale to zero with KEDA"
-        yield environment.misread("/spec/minReplicas", text, remedy, "", refused=True)
+        yield environment.misread(
+            "/spec/minReplicas", text, remedy, "" if lacks_metric else "controller", refused=lacks_metric
+        )
 
 
 def _of_cluster_queue(value: paths.Object) -> Iterator[model.UnreadKey]:
