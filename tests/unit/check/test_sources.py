@@ -236,6 +236,15 @@ def test_the_items_of_a_list_are_objects_with_their_place(tmp_path: Path) -> Non
     assert [item.prefix for item in found[0].items] == ["/items/0", "/items/1/items/0"]
 
 
+def test_the_objects_of_a_template_of_openshift_are_objects(tmp_path: Path) -> None:
+    template: paths.Object = {"apiVersion": "template.openshift.io/v1", "kind": "Template", "metadata": {"name": "t"}}
+    file = written(tmp_path / "template.yaml", {**template, "objects": [builders.pod()], "parameters": []})
+
+    (batch,) = read(file)
+
+    assert [(each.prefix, each.value["kind"]) for each in batch.items] == [("/objects/0", "Pod")]
+
+
 def test_items_of_a_typed_list_take_kind_and_version_from_it(tmp_path: Path) -> None:
     pod = {key: value for key, value in builders.pod(name="a").items() if key not in ("apiVersion", "kind")}
     file = written(tmp_path / "list.yaml", {"apiVersion": "v1", "kind": "PodList", "items": [pod]})

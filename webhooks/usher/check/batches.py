@@ -56,20 +56,20 @@ _OWN_GROUP = models.API_VERSION.partition("/")[0]
 
 
 def flatten(value: paths.Json, *, prefix: str = paths.ROOT) -> Iterator[tuple[str, paths.Json]]:
-    """The value itself, or the items if it is a List, with their pointers in the document.
+    """The value itself, or the objects in a List or a Template of OpenShift, with their pointers in the document.
 
     Items of a typed list (PodList) may lack kind and apiVersion, as in lists of the API server. They take them from the
     list.
     """
-    if not isinstance(value, dict) or not is_list(value):
+    field = _field_of_objects(value) if isinstance(value, dict) else ""
+    if not field or not isinstance(value, dict):
         yield prefix, value
         return
     kind, version = str(value["kind"]), value.get("apiVersion")
-    items = value["items"]
-    for index, item in enumerate(items if isinstance(items, list) else []):
-        if isinstance(item, dict) and kind != "List" and "kind" not in item:
+    for index, item in enumerate(paths.elements(value[field])):
+        if field == "items" and isinstance(item, dict) and kind != "List" and "kind" not in item:
             item = {"apiVersion": version, "kind": kind.removesuffix("List"), **item}  # noqa: PLW2901 - the same item, complete
-        yield from flatten(item, prefix=f"{prefix}/items/{index}")
+        yield from flatten(item, prefix=f"{prefix}/{field}/{index}")
 
 
 def completed(before: paths.Object, value: paths.Json) -> paths.Object | None:
@@ -86,10 +86,12 @@ def comes_from_cluster(value: paths.Object) -> bool:
     return bool(paths.text(paths.metadata(value).get("uid")))
 
 
-def is_list(value: paths.Object) -> bool:
-    """Whether `kubectl` reads a value as a list: by the name of its kind, and `items` at the top."""
-    kind = value.get("kind")
-    return isinstance(kind, str) and kind.endswith("List") and isinstance(value.get("items"), list)
+def _field_of_objects(value: paths.Object) -> str:
+    """The field of other objects in a value, as `kubectl` and `oc process` find it; empty for an object."""
+    kind, group = value.get("kind"), paths.text(value.get("apiVersion")).partition("/")[0]
+    field = "objects" if kind == "Template" and group == "template.openshift.io" else "items"
+    is_one = isinstance(kind, str) and (field == "objects" or kind.endswith("List"))
+    return field if is_one and isinstance(value.get(field), list) else ""
 
 
 def why_not_object(value: paths.Json) -> str:
