@@ -362,6 +362,19 @@ def test_checks_that_compare_with_a_cluster_are_reported_as_left_out_without_one
     )
 
 
+def test_nodes_among_the_files_are_wanted_as_facts(tmp_path: Path) -> None:
+    write(tmp_path / "pod.yaml", builders.pod(builders.container(limits={"nvidia.com/gpu": "1"})))
+    node: paths.Object = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}
+    write(tmp_path / "node.yaml", {**node, "status": {"allocatable": {"cpu": "8"}}})
+
+    both = usher("check", "pod.yaml", "node.yaml", cwd=tmp_path).out
+    as_facts = usher("check", "pod.yaml", "--facts", "node.yaml", cwd=tmp_path).out
+
+    assert "give the file with 1 Node to --facts too" in " ".join(both.split())
+    assert "to --facts too" not in as_facts
+    assert "USH330" in as_facts
+
+
 def test_a_base_may_get_its_selector_from_its_kustomization(tmp_path: Path) -> None:
     containers = [{"name": "main", "image": "registry.example.com/main:1"}]
     template: paths.Object = {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": containers}}

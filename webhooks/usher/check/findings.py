@@ -313,6 +313,8 @@ class Report(Struct, frozen=True, kw_only=True):
     """The number of checks that were left out because they need facts of a cluster that are unknown."""
     facts_of_files: Mapping[str, int] = {}
     """By kind, the objects in the files that count for the workloads."""
+    nodes_of_files: int = 0
+    """The Nodes in the files. They do not count, because files may have a few nodes of a cluster alone."""
     without_fields: Mapping[str, int] = {}
     """By kind and apiVersion, the objects whose keys were not compared, because usher knows no definition."""
     exceptions: tuple[ExceptionUse, ...] = ()

@@ -35,6 +35,7 @@ from usher.policy.mutation import merge
 WITHOUT_FIELDS: Final = "without fields: "
 """The start of the counts of objects whose kinds have no known fields, by kind and apiVersion."""
 
+NODE: Final = ("", "Node")
 FACTS_OF_FILES: Final = "facts of files: "
 """The start of the counts of queues and quotas that count as facts, by kind."""
 
@@ -353,9 +354,8 @@ def _part_before_judging(batch: Batch, *, evaluator: Evaluator, settings: Settin
     )
     if _may_use_files(settings):
         names = (named(item.value, settings.namespace) for item in batch.items)
-        kinds = Counter(
-            each.kind for each in names if is_fact(each) and not evaluator.facts.knows(each.group, each.kind)
-        )
+        counted = (each for each in names if is_fact(each) or (each.group, each.kind) == NODE)
+        kinds = Counter(each.kind for each in counted if not evaluator.facts.knows(each.group, each.kind))
         part.counts.update({f"{FACTS_OF_FILES}{kind}": number for kind, number in kinds.items()})
     rules = evaluator.config.enforcement.exceptions
     part.excepted.update(findings.matching(rules, batch.aside, namespace=settings.namespace))

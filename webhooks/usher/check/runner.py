@@ -262,6 +262,7 @@ def report(
 ) -> findings.Report:
     """The report of a run whose files are all judged; `not_evaluated` has policies of the site."""
     notes = [*judged.notes, *_left_out(judged, settings)]
+    facts_of_files = _counts_of(judged, judging.FACTS_OF_FILES)
     return findings.Report(
         command=settings.command,
         version=__version__,
@@ -279,7 +280,8 @@ def report(
         notes=tuple(notes),
         not_evaluated=(*checks_not_evaluated(judged.results, evaluator), *not_evaluated),
         without_facts=checks_without_facts(judged.results, evaluator),
-        facts_of_files=_counts_of(judged, judging.FACTS_OF_FILES),
+        facts_of_files=facts_of_files,
+        nodes_of_files=facts_of_files.pop(judging.NODE[1], 0),
         without_fields=_counts_of(judged, judging.WITHOUT_FIELDS),
         exceptions=findings.of(judged.results, evaluator, aside=judged.excepted),
         rules=named_checks(judged.results, evaluator),

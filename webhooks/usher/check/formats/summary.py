@@ -111,6 +111,8 @@ def _not_compared(found: findings.Report) -> Iterator[tuple[str, str]]:
 
 
 def _remedy(found: findings.Report, open_checks: Sequence[findings.NotEvaluated]) -> str:
+    if found.without_facts and found.nodes_of_files:
+        return f"give the file with {wording.count(found.nodes_of_files, 'Node')} to --facts too, to compare with them"
     if not found.configuration.source:
         return "no usher.yaml: `usher init --facts live` writes one"
     if found.without_facts:
