@@ -150,6 +150,7 @@ _BOARDS_OF_GKE: Final = {
     **{name: f"nvidia-tesla-{name}" for name in _OLD_TESLAS},
     "a100": "nvidia-tesla-a100 (40 GB) or nvidia-a100-80gb", "l4": "nvidia-l4", "b200": "nvidia-b200",
     "h100": "nvidia-h100-80gb or nvidia-h100-mega-80gb", "h200": "nvidia-h200-141gb", "gb200": "nvidia-gb200",
+    "a100-40gb": "nvidia-tesla-a100", "h100-mega": "nvidia-h100-mega-80gb", "rtx-6000": "nvidia-rtx-pro-6000",
 }  # fmt: skip
 _TPUS_OF_GKE: Final = {
     "v4": "tpu-v4-podslice", "v5e": "tpu-v5-lite-podslice", "v5-lite": "tpu-v5-lite-podslice", "v5p": "tpu-v5p-slice",
@@ -247,7 +248,7 @@ def beside_others(
     yield from machines.beside_others(value, devices, objects)
     yield from refused_values.beside_others(value, key, objects)
     yield from pod_networks.of_pods(workload, value, specs, objects)
-    yield from counts.budgets_of_jobs(value, objects)
+    yield from machines.budgets(value, objects)
     yield from counts.scaled_beside_one_disk(value, objects)
     yield from pod_templates.older_kubelets(workload, specs, objects)
     yield from pod_templates.users_of_namespace(workload, specs, objects)
