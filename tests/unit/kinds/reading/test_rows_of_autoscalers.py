@@ -130,9 +130,69 @@ def _of_cpus(amount: str) -> str:
     return _pod(container=f"resources: {{limits: {{nvidia.com/gpu: 1, cpu: {amount}, memory: 1Gi}}}}")
 
 
+def _choosing(key: str, value: str, operator: str = "In", more: str = "") -> str:
+    requirement = f"{{key: {key}, operator: {operator}, values: ['{value}']}}"
+    taints = "taints: [{key: nvidia.com/gpu, effect: NoSchedule}]"
+    return written(_KARPENTER, "NodePool", f"template: {{spec: {{{taints}, requirements: [{requirement}{more}]}}}}")
+
+
+def _released(values: str, chart: str = "cluster-autoscaler") -> str:
+    spec = f"chart: {{spec: {{chart: {chart}}}}}, values: {{{values}}}"
+    return written("helm.toolkit.fluxcd.io/v2", "HelmRelease", spec)
+
+
+def _kind(gate: str) -> str:
+    return f"{{apiVersion: kind.x-k8s.io/v1alpha4, kind: Cluster, featureGates: {{{gate}: true}}}}"
+
+
+def _affinity(values: str) -> str:
+    expression = f"{{key: karpenter.sh/capacity-type, operator: In, values: [{values}]}}"
+    terms = f"{{nodeSelectorTerms: [{{matchExpressions: [{expression}]}}]}}"
+    affinity = f"affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {terms}}}}}"
+    return _pod(f"{affinity}, terminationGracePeriodSeconds: 600, ")
+
+
+def _tolerating(value: str) -> str:
+    return _pod(f"tolerations: [{{key: nvidia.com/gpu, operator: Equal, value: {value}, effect: NoSchedule}}], ")
+
+
+def _node_group(sizes: str) -> str:
+    return f"{{apiVersion: eksctl.io/v1alpha5, kind: ClusterConfig, metadata: {{name: c}}, nodeGroups: [{{{sizes}}}]}}"
+
+
+_OF_EC2 = "karpenter.k8s.aws/instance-"
+_SERVER = written("apps/v1", "Deployment", f"template: {{spec: {{containers: [{{name: c, {_GPU}}}]}}}}", "name: llm")
+_IN_GROUP = node_of("eks.amazonaws.com/nodegroup: g")
+_SYSTEM_POD = written(
+    "v1", "Pod", "nodeName: n, containers: [{name: c, image: 'lab/dns:1'}]", "name: d, namespace: kube-system"
+)
+
+
+def _scaled_by_requests(least: str) -> str:
+    spec = f"scaleTargetRef: {{name: llm}}, replicas: {{min: {least}, max: 2}}"
+    return written("http.keda.sh/v1alpha1", "HTTPScaledObject", spec)
+
+
 @pytest.mark.parametrize(
     ("wrong", "right"),
     [
+        (_affinity("spot"), _affinity("spot, on-demand")),
+        (_selecting(f"{_GKE}gke-gpu-driver-version: '550'"), _selecting(f"{_GKE}gke-gpu-driver-version: latest")),
+        (_choosing(f"{_OF_EC2}category", "g"), _choosing(f"{_OF_EC2}category", "p")),
+        (
+            _choosing(f"{_OF_EC2}category", "g"),
+            _choosing(f"{_OF_EC2}category", "g", more=", {key: kubernetes.io/arch, operator: In, values: [amd64]}"),
+        ),
+        (_choosing(f"{_OF_EC2}gpu-memory", "24", "Gt"), _choosing(f"{_OF_EC2}gpu-memory", "24576", "Gt")),
+        (
+            _choosing(f"{_OF_EC2}accelerator-manufacturer", "nvidia"),
+            _choosing(f"{_OF_EC2}accelerator-manufacturer", "habana"),
+        ),
+        (_released("extraArgs: {scan-interval: 10}"), _released("extraArgs: {scan-interval: 10s}")),
+        (_released("extraArgs: {expander: least_waste}"), _released("extraArgs: {expander: least_waste}", "other")),
+        (_released("expanderPriorities: a"), _released("expanderPriorities: a, extraArgs: {expander: priority}")),
+        (_kind("KubeletPodResources"), _kind("DynamicResourceAllocation")),
+        (_node_group("minSize: 2, maxSize: 1"), _node_group("minSize: 1, maxSize: 2")),
         (_priorities('10: ["*gpu*"]'), _priorities('10: [".*gpu.*"]')),
         (
             _machines(f"{_SIZES}min-size: '4', {_SIZES}max-size: '2'"),
@@ -221,6 +281,15 @@ def test_a_wrong_value_is_named_and_the_right_one_is_not(wrong: str, right: str)
 @pytest.mark.parametrize(
     ("value", "other", "found"),
     [
+        (_tolerating("present"), _choosing(f"{_OF_EC2}family", "g6"), "with another value or effect"),
+        (_tolerating("''"), _choosing(f"{_OF_EC2}family", "g6"), ""),
+        (_scaled_by_requests("0"), _SERVER, "waits 20 seconds"),
+        (_scaled_by_requests("1"), _SERVER, ""),
+        (_selecting(f"{_GKE}compute-class: x, {_GKE}gke-spot: 'true'"), _class_of_gke("spot: false"), "makes Spot"),
+        (_selecting(f"{_GKE}compute-class: x, {_GKE}gke-spot: 'true'"), _class_of_gke("spot: true"), ""),
+        (_selecting(f"{_GKE}compute-class: x, {_GKE}gke-flex-start: 'true'"), _class_of_gke("spot: true"), "flexStart"),
+        (_SYSTEM_POD, _IN_GROUP, "removes no node with a pod of kube-system"),
+        (_SYSTEM_POD, node_of("lab: a"), ""),
         (_priorities(), _autoscaler("--expander=least-waste"), "without the expander priority"),
         (_priorities(), _autoscaler("'--expander=priority,least-waste'"), ""),
         (_priorities(), _autoscaler("--expander", "priority"), ""),

@@ -7,7 +7,7 @@ from typing import Final, NotRequired
 from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model
+from usher import memo, model
 from usher.authorities import pool_fit
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
@@ -197,12 +197,20 @@ def _selects(pod_set: model.PodSet) -> bool:
 def _tolerated_pools(
     pod_set: model.PodSet, pools: Sequence[autoscaled_pools.AutoscaledPool]
 ) -> list[autoscaled_pools.AutoscaledPool]:
-    """The pools whose taints pods without a selector tolerate; empty unless the pods name one of these taints."""
-    if not pools or _selects(pod_set):
+    """The pools whose taints pods tolerate that choose no pool; empty unless the pods name one of these taints."""
+    chosen = pool_fit.required_labels(pool_fit.node_alternatives(pod_set)) if pools and _selects(pod_set) else ()
+    if not pools or not all(map(_OF_ANY_POOL.fullmatch, chosen)):
         return []
     found = [each for each in pools if not placement.untolerated(pod_set.tolerations, each.taints)]
     named = {each.get("key") for each in pod_set.tolerations}
     return found if any(taint.key in named for each in found for taint in each.taints) else []
+
+
+_OF_ANY_POOL: Final = memo.pattern(
+    r"topology\.kubernetes\.io/(?:zone|region)|kubernetes\.io/(?:arch|os)|karpenter\.sh/capacity-type"
+    r"|karpenter\.k8s\.aws/.*|eks\.amazonaws\.com/instance-.*|karpenter\.azure\.com/.*"
+)
+"""Labels of nodes of Karpenter by which pods choose machines and zones, and not a pool."""
 
 
 def _add_disruption(

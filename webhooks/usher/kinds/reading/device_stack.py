@@ -19,7 +19,7 @@ from usher import memo, model, paths
 from usher.accelerators import names
 from usher.kinds.reading import known_keys, machines, refused_values
 from usher.kinds.reading import value_forms as places
-from usher.kinds.reading.chosen_boards import PARTS, beside_others, nodes_of, taints_of
+from usher.kinds.reading.chosen_boards import PARTS, beside_others, nodes_of
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.values import Objects
 from usher.model import placement
@@ -349,7 +349,7 @@ def _tainted(objects: Objects, offering: bool) -> _Tainted:  # noqa: FBT001 - a 
         labels = known_keys.part_at(node, "/metadata/labels")
         labels = {**known_keys.part_at(node, "/status/allocatable"), **labels} if offering else labels
         passing = _PASSING if _HAS_DEVICES.search(" ".join(labels)) else (*_PASSING, "node-role.kubernetes.io/")
-        taints = tuple(each for each in taints_of(node) if not each.key.startswith(passing))
+        taints = tuple(each for each in machines.taints_of(node) if not each.key.startswith(passing))
         if taints and (len(found.get(taints, ())) if taints in found else len(found) + _APART) < _MOST_NODES:
             found.setdefault(taints, []).append((name, labels))
     return found

@@ -38,6 +38,7 @@ def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[st
     nodes = objects.once("labels of each node", lambda: _labels_of_nodes(objects))
     yield from _images_for_other_machines(value, nodes, devices, objects)
     yield from _of_cuda(value, devices)
+    yield from _of_taints(value, objects)
     if value.get("kind") == _NODE_POOL[1]:
         yield from _limits_below_a_machine(value)
     if value.get("kind") == "DaemonSet":
@@ -121,6 +122,40 @@ def _architectures_of_pool(pool: paths.Object) -> Collection[str]:
     return ("",)
 
 
+def taints_of(node: Mapping[str, object]) -> list[placement.NodeTaint]:
+    """The taints of a node, or of the template of a NodePool."""
+    given = (paths.mapping(each) for each in values_at(node, "spec.taints[]"))
+    return [
+        placement.NodeTaint(*(paths.text(each.get(part)) for part in placement.NodeTaint._fields)) for each in given
+    ]
+
+
+def _of_taints(value: paths.Object, objects: Objects) -> Found:
+    """Tolerations with another value than the taint of the NodePools on which the pods are to run."""
+    pools = objects.cluster_scoped(*_NODE_POOL)
+    for spec, path, _ in pod_specs(value) if pools else ():
+        tolerations = [each for each in values_at(spec, "tolerations[]") if isinstance(each, dict)]
+        keys = {each.get("key") for each in tolerations}
+        taints = {name: taints_of(known_keys.part_at(each, "/spec/template")) for name, each in pools.items()}
+        name = str(paths.mapping(spec.get("nodeSelector")).get(_POOL_LABEL))
+        is_free = (
+            "nodeSelector" not in spec
+            and "affinity" not in spec
+            and any("/" in each for each in texts_at(spec, _ASKED))
+        )
+        chosen = [taints[name]] if name in taints else list(taints.values()) if is_free else []
+        if name not in taints:
+            # Pods without a selector run in any pool whose taint they tolerate, and on nodes that are there.
+            chosen = [each for each in chosen if any(taint.key in keys for taint in each)]
+            chosen = chosen if not objects.known("", "Node") else []
+        kept_off = [placement.untolerated(tolerations, each) for each in chosen]
+        for taint in kept_off[0] if kept_off and all(kept_off) else ():
+            if taint.key in keys:
+                text = f"tolerates the taint {taint.key} with another value or effect than its NodePool has"
+                remedy = f"tolerate {taint.key}={taint.value}:{taint.effect}, or use the operator Exists"
+                yield misread(f"{path}/tolerations", text, remedy, "controller")
+
+
 def devices_of_pool(pool: paths.Object) -> frozenset[str]:
     """The extended resources of the machines that a NodePool names; empty where it may add machines without devices."""
     rows = _machines_of_pool(pool)
@@ -153,6 +188,7 @@ _OF_MACHINES: Final = {
 }
 """Ends of labels by which NodePools choose machines, with the label of the table; an empty one is the name."""
 _NODE_POOL: Final = ("karpenter.sh", "NodePool")
+_POOL_LABEL: Final = "karpenter.sh/nodepool"
 _CPUS: Final = ("instance-cpu", "sku-cpu")
 
 
