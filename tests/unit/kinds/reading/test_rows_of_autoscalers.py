@@ -168,6 +168,21 @@ _SYSTEM_POD = written(
 )
 
 
+def _paged(amount: str) -> str:
+    return _pod(container=f"resources: {{limits: {{nvidia.com/gpu: 1, {amount}}}}}")
+
+
+def _workers(count: int, spec: str = "") -> str:
+    container = "{name: pytorch, resources: {limits: {vpc.amazonaws.com/efa: 32}}}"
+    worker = f"{{replicas: {count}, template: {{spec: {{{spec}containers: [{container}]}}}}}}"
+    return written("kubeflow.org/v1", "PyTorchJob", f"pytorchReplicaSpecs: {{Worker: {worker}}}")
+
+
+def _zones(names: str, name: str = "x") -> str:
+    requirement = f"{{key: topology.kubernetes.io/zone, operator: In, values: {names}}}"
+    return written(_KARPENTER, "NodePool", f"template: {{spec: {{requirements: [{requirement}]}}}}", f"name: {name}")
+
+
 def _scaled_by_requests(least: str) -> str:
     spec = f"scaleTargetRef: {{name: llm}}, replicas: {{min: {least}, max: 2}}"
     return written("http.keda.sh/v1alpha1", "HTTPScaledObject", spec)
@@ -281,6 +296,13 @@ def test_a_wrong_value_is_named_and_the_right_one_is_not(wrong: str, right: str)
 @pytest.mark.parametrize(
     ("value", "other", "found"),
     [
+        (_paged("hugepages-2Mi: 1Gi"), _node_pool(""), "knows of no huge pages"),
+        (_paged("memory: 1Gi"), _node_pool(""), ""),
+        (_workers(4), _zones("[a, b]"), "does not reach another zone"),
+        (_workers(4), _zones("[a]"), ""),
+        (_workers(1), _zones("[a, b]"), ""),
+        (_workers(4, "nodeSelector: {topology.kubernetes.io/zone: a}, "), _zones("[a, b]"), ""),
+        (_workers(4), f"{_zones('[a, b]')}\n---\n{_zones('[a]', 'y')}", ""),
         (_tolerating("present"), _choosing(f"{_OF_EC2}family", "g6"), "with another value or effect"),
         (_tolerating("''"), _choosing(f"{_OF_EC2}family", "g6"), ""),
         (_scaled_by_requests("0"), _SERVER, "waits 20 seconds"),
