@@ -168,6 +168,26 @@ _SYSTEM_POD = written(
 )
 
 
+_OVERLAY = written("karpenter.sh/v1alpha1", "NodeOverlay", "capacity: {lab.io/share: 4}")
+
+
+def _of_machines(sizes: str) -> str:
+    return written("autoscaling.openshift.io/v1beta1", "MachineAutoscaler", sizes)
+
+
+def _spot_pool(capacity: str = "spot") -> str:
+    requirement = f"{{key: karpenter.sh/capacity-type, operator: In, values: [{capacity}]}}"
+    reference = "nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: x}"
+    return written(_KARPENTER, "NodePool", f"template: {{spec: {{{reference}, requirements: [{requirement}]}}}}")
+
+
+def _karpenter(name: str, value: str) -> str:
+    variable = f"env: [{{name: {name}, value: '{value}'}}]"
+    container = f"{{name: controller, image: 'public.ecr.aws/karpenter/controller:1.8.0', {variable}}}"
+    spec = f"template: {{spec: {{containers: [{container}]}}}}"
+    return written("apps/v1", "Deployment", spec, "name: karpenter, namespace: kube-system")
+
+
 def _paged(amount: str) -> str:
     return _pod(container=f"resources: {{limits: {{nvidia.com/gpu: 1, {amount}}}}}")
 
@@ -192,6 +212,11 @@ def _scaled_by_requests(least: str) -> str:
     ("wrong", "right"),
     [
         (_affinity("spot"), _affinity("spot, on-demand")),
+        (
+            written("autoscaling.openshift.io/v1", "ClusterAutoscaler", "", "name: gpu"),
+            written("autoscaling.openshift.io/v1", "ClusterAutoscaler", "", "name: default"),
+        ),
+        (_of_machines("minReplicas: 4, maxReplicas: 2"), _of_machines("minReplicas: 0, maxReplicas: 2")),
         (_selecting(f"{_GKE}gke-gpu-driver-version: '550'"), _selecting(f"{_GKE}gke-gpu-driver-version: latest")),
         (_choosing(f"{_OF_EC2}category", "g"), _choosing(f"{_OF_EC2}category", "p")),
         (
@@ -296,6 +321,16 @@ def test_a_wrong_value_is_named_and_the_right_one_is_not(wrong: str, right: str)
 @pytest.mark.parametrize(
     ("value", "other", "found"),
     [
+        (_spot_pool(), _karpenter("FEATURE_GATES", "NodeOverlay=true"), "learns of no interruption"),
+        (_spot_pool(), _karpenter("INTERRUPTION_QUEUE", "q"), ""),
+        (_spot_pool("on-demand"), _karpenter("FEATURE_GATES", "a"), ""),
+        (_spot_pool(), _released("settings: {clusterName: c}", "karpenter"), "learns of no interruption"),
+        (_spot_pool(), _released("settings: {interruptionQueue: q}", "karpenter"), ""),
+        (_OVERLAY, _karpenter("FEATURE_GATES", "NodeOverlay=false"), "does not read it"),
+        (_OVERLAY, _karpenter("FEATURE_GATES", "NodeOverlay=true"), ""),
+        (_OVERLAY, _released("settings: {clusterName: c}", "karpenter"), "does not read it"),
+        (_node_pool("replicas: 2, "), _karpenter("FEATURE_GATES", "NodeOverlay=true"), "keeps no nodes"),
+        (_node_pool("replicas: 2, "), _released("settings: {featureGates: {staticCapacity: true}}", "karpenter"), ""),
         (_paged("hugepages-2Mi: 1Gi"), _node_pool(""), "knows of no huge pages"),
         (_paged("memory: 1Gi"), _node_pool(""), ""),
         (_workers(4), _zones("[a, b]"), "does not reach another zone"),
