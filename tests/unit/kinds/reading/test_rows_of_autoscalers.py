@@ -438,3 +438,25 @@ def test_a_second_budget_of_the_same_pods_is_named(selector: str, count: int) ->
     values = [yaml.safe_load(each) for each in (budget("z", selector), budget("a", "{app: a}"), pods)]
 
     assert len([*machines.budgets(values[0], Objects(values))]) == count
+
+
+@pytest.mark.parametrize(
+    ("nodes", "found"),
+    [
+        ([("true", "8")], "(n0) are cordoned, so it waits"),
+        ([("false", "0")], "(n0) offer 0 of it, so it waits"),
+        ([("true", "8"), ("false", "0")], "(n0, n1) are cordoned or offer 0 of it"),
+        ([("true", "8"), ("false", "8")], ""),
+        ([], ""),
+    ],
+)
+def test_devices_of_nodes_that_take_no_pods_are_named(nodes: list[tuple[str, str]], found: str) -> None:
+    others = [
+        f"{{apiVersion: v1, kind: Node, metadata: {{name: n{index}}}, spec: {{unschedulable: {cordoned}}}, status: "
+        f"{{capacity: {{nvidia.com/gpu: '8'}}, allocatable: {{nvidia.com/gpu: '{offered}'}}}}}}"
+        for index, (cordoned, offered) in enumerate(nodes)
+    ]
+    messages = findings(_pod(), *others)
+
+    assert len(messages) == bool(found)
+    assert all(found in each for each in messages)

@@ -39,6 +39,8 @@ def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[st
     yield from _images_for_other_machines(value, nodes, devices, objects)
     yield from _of_cuda(value, devices)
     yield from _of_taints(value, objects)
+    if waiting := objects.once("devices of nodes that take no pods", lambda: _without_pods(objects)):
+        yield from _of_waiting_devices(value, waiting)
     if value.get("kind") == _NODE_POOL[1]:
         yield from _limits_below_a_machine(value)
     if value.get("kind") == "DaemonSet":
@@ -229,6 +231,41 @@ def _size(row: Mapping[str, Any], resource: str) -> int | None:
 
 def _labels_of_nodes(objects: Objects) -> list[Mapping[str, Any]]:
     return [known_keys.part_at(each, "/metadata/labels") for each in objects.known("", "Node").values()]
+
+
+_MOST_NAMES: Final = 3
+
+
+def _without_pods(objects: Objects) -> Mapping[str, str]:
+    """Why no pod gets a device now, by the name of the device: all known nodes that have it are cordoned or offer 0."""
+    states: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for name, node in objects.known("", "Node").items():
+        offers, has = (known_keys.part_at(node, f"/status/{each}") for each in ("allocatable", "capacity"))
+        cordoned = known_keys.part_at(node, "/spec").get("unschedulable") is True
+        for device in offers if "status" in node else ():
+            if "/" in device and known_keys.integer(has.get(device, offers[device])):
+                state = "offer 0 of it" if str(offers[device]) == "0" else "are cordoned" if cordoned else ""
+                states[device].append((state, name))
+    found: dict[str, str] = {}
+    for device, each in states.items():
+        if all(state for state, _ in each):
+            names = ", ".join(sorted(name for _, name in each)[:_MOST_NAMES])
+            found[device] = (
+                f"the known nodes that have it ({names}) {' or '.join(sorted({state for state, _ in each}))}"
+            )
+    return found
+
+
+def _of_waiting_devices(value: paths.Object, waiting: Mapping[str, str]) -> Found:
+    for spec, path, _ in pod_specs(value):
+        for where, device in at(spec, _ASKED, path):
+            if device in waiting:
+                text = f"asks for {device}, and {waiting[device]}, so it waits unless an autoscaler adds a node"
+                remedy = (
+                    "uncordon a node" if "cordoned" in waiting[device] else "look why the device plugin offers nothing"
+                )
+                yield misread(where, text, f"{remedy}, or wait for the end of its maintenance", "controller")
+                return
 
 
 _CUDA: Final = memo.pattern(r"(?:/cuda:|cuda-?|[-_:]cu)(1[12])\.?(\d)(?!\d)")
