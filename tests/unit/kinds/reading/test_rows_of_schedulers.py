@@ -8,10 +8,10 @@ import yaml
 from usher.kinds.reading import (
     chosen_boards,
     controller_rules,
-    counts,
     device_stack,
     inner_names,
     known_keys,
+    machines,
     refused_values,
     value_forms,
 )
@@ -328,7 +328,7 @@ def test_damaged_values_are_passed_over(damaged: object) -> None:
             objects = Objects([whole])
             list(refused_values.wrong_values(whole, (group, kind)))
             list(chosen_boards.beside_others(whole, (group, kind), objects))
-            list(counts.budgets_of_jobs({**whole, "kind": "PodDisruptionBudget"}, objects))
+            list(machines.budgets({**whole, "kind": "PodDisruptionBudget"}, objects))
 
 
 def _agents(toleration: str) -> str:

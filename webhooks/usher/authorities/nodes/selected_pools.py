@@ -7,13 +7,14 @@ from typing import Final, NotRequired
 from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model
+from usher import memo, model
 from usher.authorities import pool_fit
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import judge, places, present, several
 from usher.authorities.nodes.places import NodeTemplate, Place, PodDemand
 from usher.cluster.facts import autoscaled_pools
+from usher.model import placement
 
 
 class TooSmallInput(TypedDict):
@@ -26,6 +27,8 @@ class TooSmallInput(TypedDict):
     """The requirements of the pods that the nodes do not meet."""
     counted: bool
     """Whether an autoscaler counts the devices, which may be shared on nodes that exist."""
+    selected: bool
+    """Whether the pods select these nodes; else they only tolerate their taints."""
     assumed: NotRequired[str]
     """Why the pods may run elsewhere; absent where they cannot."""
 
@@ -53,6 +56,8 @@ class BeyondLimitsInput(TypedDict):
     each: int
     asked: int
     most: int
+    assumed: NotRequired[str]
+    """As of TooSmallInput."""
 
 
 class MixedInput(TypedDict):
@@ -79,6 +84,8 @@ class NodePoolsInput(TypedDict):
     """NodePools that move pods to save nodes."""
     expiring: NotRequired[dict[str, ExpiringInput]]
     """NodePools that replace each node at an age that they set."""
+    tolerating: NotRequired[list[str]]
+    """Pod sets that only tolerate the taints of these NodePools, and do not select them."""
     tooSmall: NotRequired[dict[str, TooSmallInput]]
     beyondLimits: NotRequired[dict[str, BeyondLimitsInput]]
     aboveNodes: NotRequired[dict[str, AboveNodesInput]]
@@ -98,15 +105,16 @@ def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
     result: NodePoolsInput = {"aboveNodes": above} if above else {}
     if workload.asks_accelerators and _is_autopilot(known):
         return {"autopilot": {each.path: _on_autopilot(each) for each in workload.pod_sets}}
-    # Most pods select no nodes, and reading their demand is a large part of this slice.
-    selects = any(each.node_selector or each.has_required_affinity for each in workload.pod_sets)
-    if not workload.asks_accelerators or not selects:
+    if not workload.asks_accelerators:
         return result or None
     pools = autoscaled_pools.of_facts(known.facts)
+    # Most pods select no nodes, and reading their demand is a large part of this slice.
+    if not any(_selects(each) or _tolerated_pools(each, pools) for each in workload.pod_sets):
+        return result or None
     daemons = () if several.is_daemon(workload) else places.daemons_of(known)
     for pod_set, demand in zip(workload.pod_sets, places.demands_of_workload(workload, known), strict=True):
         path = pod_set.path
-        _add_disruption(result, pod_set, pools)
+        _add_disruption(result, pod_set, pools, known)
         if not demand.too_large and not demand.node_name:
             if (small := _too_small(pod_set, demand, pools, daemons, known)) is not None:
                 result.setdefault("tooSmall", {})[path] = small
@@ -182,10 +190,43 @@ def _mixed(
 _SEVERAL: Final = 2
 
 
+def _selects(pod_set: model.PodSet) -> bool:
+    return bool(pod_set.node_selector) or pod_set.has_required_affinity
+
+
+def _tolerated_pools(
+    pod_set: model.PodSet, pools: Sequence[autoscaled_pools.AutoscaledPool]
+) -> list[autoscaled_pools.AutoscaledPool]:
+    """The pools whose taints pods tolerate that choose no pool; empty unless the pods name one of these taints."""
+    chosen = pool_fit.required_labels(pool_fit.node_alternatives(pod_set)) if pools and _selects(pod_set) else ()
+    if not pools or not all(map(_OF_ANY_POOL.fullmatch, chosen)):
+        return []
+    found = [each for each in pools if not placement.untolerated(pod_set.tolerations, each.taints)]
+    named = {each.get("key") for each in pod_set.tolerations}
+    return found if any(taint.key in named for each in found for taint in each.taints) else []
+
+
+_OF_ANY_POOL: Final = memo.pattern(
+    r"topology\.kubernetes\.io/(?:zone|region)|kubernetes\.io/(?:arch|os)|karpenter\.sh/capacity-type"
+    r"|karpenter\.k8s\.aws/.*|eks\.amazonaws\.com/instance-.*|karpenter\.azure\.com/.*"
+)
+"""Labels of nodes of Karpenter by which pods choose machines and zones, and not a pool."""
+
+
 def _add_disruption(
-    result: NodePoolsInput, pod_set: model.PodSet, pools: Sequence[autoscaled_pools.AutoscaledPool]
+    result: NodePoolsInput,
+    pod_set: model.PodSet,
+    pools: Sequence[autoscaled_pools.AutoscaledPool],
+    known: Knowledge,
 ) -> None:
-    for pool in _selected_by_any_label(pod_set, pools):
+    found = [*_selected_by_any_label(pod_set, pools)]
+    if not found and judge.node_verdicts(known) is None:
+        found = [each for each in _tolerated_pools(pod_set, pools) if each.types != ()]
+        # Another pool may take the pods, and may let them run to their end.
+        found = found if all(each.consolidates or each.expires_after for each in found) else []
+        if found:
+            result.setdefault("tolerating", []).append(pod_set.path)
+    for pool in found:
         if pool.consolidates:
             result.setdefault("consolidating", {})[pod_set.path] = pool.name
         if pool.expires_after:
@@ -219,6 +260,9 @@ def _too_small(
     chosen, assumed = _chosen_pools(pod_set, pools), ""
     if not chosen and judge.node_verdicts(known) is None:
         chosen, assumed = _pools_by_labels(pod_set, demand, pools)
+    tolerated = [] if chosen or judge.node_verdicts(known) is not None else _tolerated_pools(pod_set, pools)
+    if tolerated:
+        chosen, assumed = tolerated, _OTHER_NODES
     if chosen:
         empty = (place for pool in chosen for place in places.places_of_autoscaled(pool, known.vocabulary))
         found = [places.beside_daemons(place, daemons) for place in empty]
@@ -233,7 +277,8 @@ def _too_small(
             return None
         if nearest is None or obstacles.weight < nearest[1].weight:
             nearest = place, obstacles
-    if nearest is None:
+    # A row about disks of NodeClasses names disks of unselected nodes (kinds.reading.known_keys).
+    if nearest is None or (tolerated and {each.resource for each in nearest[1].amounts} == {_DISK}):
         return None
     place, obstacles = nearest
     result: TooSmallInput = {
@@ -241,6 +286,7 @@ def _too_small(
         "shortages": [present.missing_amount_input(pod_set, each) for each in obstacles.amounts],
         "labels": [present.requirement_text(each) for each in obstacles.labels],
         "counted": bool(chosen),
+        "selected": not tolerated,
     }
     if assumed := assumed or next((each.assumption for each in chosen if each.assumption), ""):
         result["assumed"] = assumed
@@ -272,6 +318,8 @@ def _pools_by_labels(
 
 
 _OTHERS: Final = "usher assumes that no other nodes have the label"
+_DISK: Final = "ephemeral-storage"
+_OTHER_NODES: Final = "usher assumes that no other nodes offer these devices"
 
 
 _OF_DEVICES: Final = ("nvidia.com/", "amd.com/", "feature.node.kubernetes.io/")
@@ -286,16 +334,20 @@ def _beyond_limits(
     pod_set: model.PodSet, demand: PodDemand, pools: Sequence[autoscaled_pools.AutoscaledPool], known: Knowledge
 ) -> BeyondLimitsInput | None:
     """The first device whose limits in all pools of the pods leave no room for another pod; None if all have room."""
-    chosen = _chosen_pools(pod_set, pools)
+    chosen, tolerated = _chosen_pools(pod_set, pools), False
     if not chosen and judge.node_verdicts(known) is None:
         chosen = _pools_by_labels(pod_set, demand, pools)[0]
+        if not chosen:
+            chosen = [each for each in _tolerated_pools(pod_set, pools) if each.types != ()]
+            tolerated = bool(chosen)
     for resource, each in demand.amounts.items():
         asked = each * pod_set.count.minimum
         if chosen and all(resource in pool.limits for pool in chosen):
             most = sum(pool.limits[resource] for pool in chosen)
             if asked + each > most:
                 names = [pool.title(None) for pool in chosen]
-                return {"pools": names, "resource": resource, "each": each, "asked": asked, "most": most}
+                found = BeyondLimitsInput(pools=names, resource=resource, each=each, asked=asked, most=most)
+                return {**found, "assumed": _OTHER_NODES} if tolerated else found
     return None
 
 

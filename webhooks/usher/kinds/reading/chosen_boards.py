@@ -150,6 +150,7 @@ _BOARDS_OF_GKE: Final = {
     **{name: f"nvidia-tesla-{name}" for name in _OLD_TESLAS},
     "a100": "nvidia-tesla-a100 (40 GB) or nvidia-a100-80gb", "l4": "nvidia-l4", "b200": "nvidia-b200",
     "h100": "nvidia-h100-80gb or nvidia-h100-mega-80gb", "h200": "nvidia-h200-141gb", "gb200": "nvidia-gb200",
+    "a100-40gb": "nvidia-tesla-a100", "h100-mega": "nvidia-h100-mega-80gb", "rtx-6000": "nvidia-rtx-pro-6000",
 }  # fmt: skip
 _TPUS_OF_GKE: Final = {
     "v4": "tpu-v4-podslice", "v5e": "tpu-v5-lite-podslice", "v5-lite": "tpu-v5-lite-podslice", "v5p": "tpu-v5p-slice",
@@ -202,28 +203,6 @@ def nodes_of(objects: Objects) -> Mapping[str, paths.Object]:
     return objects.known("", "Node")
 
 
-def taints_of(node: Mapping[str, object]) -> list[placement.NodeTaint]:
-    """The taints of a node, or of the template of a NodePool."""
-    given = (paths.mapping(each) for each in places.values_at(node, "spec.taints[]"))
-    return [
-        placement.NodeTaint(*(paths.text(each.get(part)) for part in placement.NodeTaint._fields)) for each in given
-    ]
-
-
-def _of_taints(value: paths.Object, objects: Objects) -> Found:
-    """Tolerations with another value than the taint of a NodePool that the pods select."""
-    pools = objects.cluster_scoped("karpenter.sh", "NodePool")
-    for spec, path, _ in places.pod_specs(value) if pools else ():
-        tolerations = [each for each in places.values_at(spec, "tolerations[]") if isinstance(each, dict)]
-        selector = paths.mapping(spec.get("nodeSelector"))
-        template = known_keys.part_at(pools.get(str(selector.get("karpenter.sh/nodepool")), {}), "/spec/template")
-        for taint in placement.untolerated(tolerations, taints_of(template)):
-            if any(each.get("key") == taint.key for each in tolerations):
-                text = f"tolerates the taint {taint.key} with another value or effect than its NodePool has"
-                remedy = f"tolerate {taint.key}={taint.value}:{taint.effect}, or use the operator Exists"
-                yield misread(f"{path}/tolerations", text, remedy, "controller")
-
-
 def beside_others(
     value: paths.Object,
     key: tuple[str, str],
@@ -236,7 +215,6 @@ def beside_others(
         yield from _of_several_shares(value, shared)
     if objects.names(*_DOMAINS) or objects.names("resource.k8s.io", "ResourceClaimTemplate"):
         yield from _of_domains(value, objects)
-    yield from _of_taints(value, objects)
     if (rule := _OF_OPERATORS.get(key)) is not None:
         yield from rule(value, objects)
     devices = objects.once("devices of nodes", lambda: _devices_of_nodes(objects))
@@ -247,7 +225,7 @@ def beside_others(
     yield from machines.beside_others(value, devices, objects)
     yield from refused_values.beside_others(value, key, objects)
     yield from pod_networks.of_pods(workload, value, specs, objects)
-    yield from counts.budgets_of_jobs(value, objects)
+    yield from machines.budgets(value, objects)
     yield from counts.scaled_beside_one_disk(value, objects)
     yield from pod_templates.older_kubelets(workload, specs, objects)
     yield from pod_templates.users_of_namespace(workload, specs, objects)

@@ -553,34 +553,7 @@ def refused_counts_of_ray(value: paths.Object) -> Iterator[model.UnreadKey]:
     yield from _never_made(value)
 
 
-_JOBS: Final = (("batch", "Job"), ("batch", "CronJob"), ("jobset.x-k8s.io", "JobSet"))
-_IN_JOBS: Final = "spec{,.jobTemplate.spec,.replicatedJobs[].template.spec}.template.metadata.labels"
-
-
 _TOGETHER: Final = "spec.template.spec.{affinity.podAffinity,nodeSelector.kubernetes\u2024io/hostname}"
-
-
-def budgets_of_jobs(value: paths.Object, objects: Objects) -> Iterator[model.UnreadKey]:
-    """A PodDisruptionBudget that needs the scale of a Job, which has no scale: then its pods cannot be evicted.
-
-    Source: getExpectedScale and failSafe in pkg/controller/disruption/disruption.go of kubernetes/kubernetes v1.36.
-    """
-    spec = paths.mapping(value.get("spec"))
-    field = "maxUnavailable" if "maxUnavailable" in spec else "minAvailable"
-    wanted = paths.mapping(paths.mapping(spec.get("selector")).get("matchLabels"))
-    needs_scale = field == "maxUnavailable" or "%" in str(spec.get(field))
-    if value.get("kind") != "PodDisruptionBudget" or not wanted or not needs_scale:
-        return
-    namespace = paths.text(paths.metadata(value).get("namespace"))
-    for each in (each for key in _JOBS for each in objects.of_kind(*key, namespace)):
-        if any(isinstance(labels, dict) and wanted.items() <= labels.items() for labels in values_at(each, _IN_JOBS)):
-            name = f"{each.get('kind')} {paths.text(paths.metadata(each).get('name'))[:100]}"
-            text = (
-                f"counts pods of {name} by {field}, but a Job has no scale, so its pods cannot be evicted for a drain"
-            )
-            remedy = "set minAvailable to a number of pods, or remove the budget"
-            yield misread(f"/spec/{field}", text, remedy, "controller")
-            return
 
 
 def scaled_beside_one_disk(value: paths.Object, objects: Objects) -> Iterator[model.UnreadKey]:

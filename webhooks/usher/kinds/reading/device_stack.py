@@ -17,9 +17,9 @@ from msgspec.structs import replace
 
 from usher import memo, model, paths
 from usher.accelerators import names
-from usher.kinds.reading import known_keys, refused_values
+from usher.kinds.reading import known_keys, machines, refused_values
 from usher.kinds.reading import value_forms as places
-from usher.kinds.reading.chosen_boards import PARTS, beside_others, nodes_of, taints_of
+from usher.kinds.reading.chosen_boards import PARTS, beside_others, nodes_of
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.values import Objects
 from usher.model import placement
@@ -337,14 +337,19 @@ def _tainted(objects: Objects, offering: bool) -> _Tainted:  # noqa: FBT001 - a 
     found: _Tainted = {}
     nodes = [(f"node {name}", node) for name, node in nodes_of(objects).items() if _offers(node) is offering]
     for name, each in objects.known(*_NODE_POOL).items():
-        if keys := [one for one in places.texts_at(each, "spec.template.spec.taints[].key") if "gpu" in one]:
-            template = {**known_keys.part_at(each, "/spec/template"), "status": {"allocatable": dict.fromkeys(keys)}}
+        tainted = places.texts_at(each, "spec.template.spec.taints[].key")
+        devices = machines.devices_of_pool(each) if tainted else ()
+        if keys := [one for one in tainted if "gpu" in one] or sorted(devices):
+            labels = known_keys.part_at(each, "/spec/template/metadata/labels")
+            labels = {**labels, "nvidia.com/gpu.present": "true"} if "nvidia.com/gpu" in devices else labels
+            status = {"allocatable": dict.fromkeys(keys)}
+            template = {**known_keys.part_at(each, "/spec/template"), "metadata": {"labels": labels}, "status": status}
             nodes.append((f"NodePool {name}", template))
     for name, node in nodes:
         labels = known_keys.part_at(node, "/metadata/labels")
         labels = {**known_keys.part_at(node, "/status/allocatable"), **labels} if offering else labels
         passing = _PASSING if _HAS_DEVICES.search(" ".join(labels)) else (*_PASSING, "node-role.kubernetes.io/")
-        taints = tuple(each for each in taints_of(node) if not each.key.startswith(passing))
+        taints = tuple(each for each in machines.taints_of(node) if not each.key.startswith(passing))
         if taints and (len(found.get(taints, ())) if taints in found else len(found) + _APART) < _MOST_NODES:
             found.setdefault(taints, []).append((name, labels))
     return found

@@ -1,11 +1,11 @@
-"""Machines and devices of pods: images for other machines, claims of several users, and channels between nodes."""
+"""Machines and devices of pods, and budgets of evictions: what pods and nodes do not get beside each other."""
 
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from usher import memo, model, paths
+from usher import errors, memo, model, paths, quantities
 from usher.accelerators import boards
 from usher.kinds.reading import known_keys
 from usher.kinds.reading.environment import misread
@@ -38,6 +38,11 @@ def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[st
     nodes = objects.once("labels of each node", lambda: _labels_of_nodes(objects))
     yield from _images_for_other_machines(value, nodes, devices, objects)
     yield from _of_cuda(value, devices)
+    yield from _of_taints(value, objects)
+    if waiting := objects.once("devices of nodes that take no pods", lambda: _without_pods(objects)):
+        yield from _of_waiting_devices(value, waiting)
+    if value.get("kind") == _NODE_POOL[1]:
+        yield from _limits_below_a_machine(value)
     if value.get("kind") == "DaemonSet":
         yield from _by_features_in_another_form(value, nodes)
 
@@ -119,8 +124,148 @@ def _architectures_of_pool(pool: paths.Object) -> Collection[str]:
     return ("",)
 
 
+def taints_of(node: Mapping[str, object]) -> list[placement.NodeTaint]:
+    """The taints of a node, or of the template of a NodePool."""
+    given = (paths.mapping(each) for each in values_at(node, "spec.taints[]"))
+    return [
+        placement.NodeTaint(*(paths.text(each.get(part)) for part in placement.NodeTaint._fields)) for each in given
+    ]
+
+
+def _of_taints(value: paths.Object, objects: Objects) -> Found:
+    """Tolerations with another value than the taint of the NodePools on which the pods are to run."""
+    pools = objects.cluster_scoped(*_NODE_POOL)
+    for spec, path, _ in pod_specs(value) if pools else ():
+        tolerations = [each for each in values_at(spec, "tolerations[]") if isinstance(each, dict)]
+        keys = {each.get("key") for each in tolerations}
+        taints = {name: taints_of(known_keys.part_at(each, "/spec/template")) for name, each in pools.items()}
+        name = str(paths.mapping(spec.get("nodeSelector")).get(_POOL_LABEL))
+        is_free = (
+            "nodeSelector" not in spec
+            and "affinity" not in spec
+            and any("/" in each for each in texts_at(spec, _ASKED))
+        )
+        chosen = [taints[name]] if name in taints else list(taints.values()) if is_free else []
+        if name not in taints:
+            # Pods without a selector run in any pool whose taint they tolerate, and on nodes that are there.
+            chosen = [each for each in chosen if any(taint.key in keys for taint in each)]
+            chosen = chosen if not objects.known("", "Node") else []
+        kept_off = [placement.untolerated(tolerations, each) for each in chosen]
+        for taint in kept_off[0] if kept_off and all(kept_off) else ():
+            if taint.key in keys:
+                text = f"tolerates the taint {taint.key} with another value or effect than its NodePool has"
+                remedy = f"tolerate {taint.key}={taint.value}:{taint.effect}, or use the operator Exists"
+                yield misread(f"{path}/tolerations", text, remedy, "controller")
+
+
+def devices_of_pool(pool: paths.Object) -> frozenset[str]:
+    """The extended resources of the machines that a NodePool names; empty where it may add machines without devices."""
+    rows = _machines_of_pool(pool)
+    return frozenset(key for _, row in rows for key in row["amounts"] if "/" in key)
+
+
+def _machines_of_pool(pool: paths.Object) -> list[tuple[str, Mapping[str, Any]]]:
+    """The machine types that a NodePool allows; empty where it names no type, or an unknown one."""
+    found = list(boards.machine_rows().items())
+    names: list[tuple[str, list[str]]] = []
+    for each in map(paths.mapping, values_at(pool, "spec.template.spec.requirements[]")):
+        key = paths.text(each.get("key")).rpartition("/")[2]
+        if each.get("operator") == "In" and key in _OF_MACHINES:
+            names.append((_OF_MACHINES[key], texts_at(each, "values[]")))
+    for key, values in names:
+        known = {row["labels"].get(key) if key else name for name, row in found}
+        if not known.issuperset(values):
+            return []
+        found = [(name, row) for name, row in found if (row["labels"].get(key) if key else name) in values]
+    return found if any(key != _SIZE for key, _ in names) else []
+
+
+_SIZE: Final = "instance-size"
+_OF_MACHINES: Final = {
+    "instance-type": "",
+    "instance-family": "instance-family",
+    "instance-gpu-name": "instance-gpu-name",
+    _SIZE: _SIZE,
+    "sku-name": "",
+}
+"""Ends of labels by which NodePools choose machines, with the label of the table; an empty one is the name."""
+_NODE_POOL: Final = ("karpenter.sh", "NodePool")
+_POOL_LABEL: Final = "karpenter.sh/nodepool"
+_CPUS: Final = ("instance-cpu", "sku-cpu")
+
+
+def _limits_below_a_machine(pool: paths.Object) -> Found:
+    """Limits that not even one machine of a NodePool fits.
+
+    Karpenter compares all that a machine has, and adds no machine that exceeds a limit (filterByRemainingResources in
+    pkg/controllers/provisioning/scheduling of kubernetes-sigs/karpenter).
+    """
+    machines = _machines_of_pool(pool)
+    for resource, limit in known_keys.part_at(pool, "/spec/limits").items():
+        sizes = [(_size(row, resource), name) for name, row in machines]
+        try:
+            most = quantities.parse(limit)
+        except errors.QuantityError:
+            continue
+        if sizes and all(size is not None for size, _ in sizes):
+            least, name = min((size, name) for size, name in sizes if size is not None)
+            # Karpenter leaves 7.5 percent of the memory to the hypervisor by default.
+            if 0 < most.value < (least * 9 // 10 if resource == "memory" else least):
+                shown = f"{least} of {resource}" if resource != "memory" else f"{least >> 20} MiB of memory"
+                text = f"has a limit of {limit} for {resource}, and the smallest machine that it allows ({name}) has "
+                text += shown
+                remedy = f"raise the limit to a multiple of what a machine has, or leave {resource} out"
+                yield misread(
+                    paths.join("/spec/limits", resource), f"{text}, so Karpenter adds no node", remedy, "controller"
+                )
+
+
+def _size(row: Mapping[str, Any], resource: str) -> int | None:
+    """All that a machine has of a resource; None where the table does not say it."""
+    if resource in ("cpu", "memory"):
+        keys = _CPUS if resource == "cpu" else tuple(key.replace("cpu", "memory") for key in _CPUS)
+        text = next((row["labels"][key] for key in keys if key in row["labels"]), "")
+        return (int(text) << (0 if resource == "cpu" else 20)) if text.isdecimal() else None
+    return (known_keys.integer(row["amounts"].get(resource)) or None) if "/" in resource else None
+
+
 def _labels_of_nodes(objects: Objects) -> list[Mapping[str, Any]]:
     return [known_keys.part_at(each, "/metadata/labels") for each in objects.known("", "Node").values()]
+
+
+_MOST_NAMES: Final = 3
+
+
+def _without_pods(objects: Objects) -> Mapping[str, str]:
+    """Why no pod gets a device now, by the name of the device: all known nodes that have it are cordoned or offer 0."""
+    states: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for name, node in objects.known("", "Node").items():
+        offers, has = (known_keys.part_at(node, f"/status/{each}") for each in ("allocatable", "capacity"))
+        cordoned = known_keys.part_at(node, "/spec").get("unschedulable") is True
+        for device in offers if "status" in node else ():
+            if "/" in device and known_keys.integer(has.get(device, offers[device])):
+                state = "offer 0 of it" if str(offers[device]) == "0" else "are cordoned" if cordoned else ""
+                states[device].append((state, name))
+    found: dict[str, str] = {}
+    for device, each in states.items():
+        if all(state for state, _ in each):
+            names = ", ".join(sorted(name for _, name in each)[:_MOST_NAMES])
+            found[device] = (
+                f"the known nodes that have it ({names}) {' or '.join(sorted({state for state, _ in each}))}"
+            )
+    return found
+
+
+def _of_waiting_devices(value: paths.Object, waiting: Mapping[str, str]) -> Found:
+    for spec, path, _ in pod_specs(value):
+        for where, device in at(spec, _ASKED, path):
+            if device in waiting:
+                text = f"asks for {device}, and {waiting[device]}, so it waits unless an autoscaler adds a node"
+                remedy = (
+                    "uncordon a node" if "cordoned" in waiting[device] else "look why the device plugin offers nothing"
+                )
+                yield misread(where, text, f"{remedy}, or wait for the end of its maintenance", "controller")
+                return
 
 
 _CUDA: Final = memo.pattern(r"(?:/cuda:|cuda-?|[-_:]cu)(1[12])\.?(\d)(?!\d)")
@@ -297,3 +442,74 @@ def _by_features_in_another_form(value: paths.Object, nodes: Sequence[Mapping[st
         text += "do not match"
         remedy = f"label the nodes {others[-1][:80]}, or select {known}" if others else f"select {known}"
         yield misread(f"{path}/affinity", text, remedy, "controller")
+
+
+_JOBS: Final = (("batch", "Job"), ("batch", "CronJob"), ("jobset.x-k8s.io", "JobSet"))
+_IN_JOBS: Final = "spec{,.jobTemplate.spec,.replicatedJobs[].template.spec}.template.metadata.labels"
+
+
+def budgets(value: paths.Object, objects: Objects) -> Found:
+    """A PodDisruptionBudget by which no pod of an object can be evicted."""
+    if value.get("kind") == _BUDGET[1]:
+        yield from _budgets_of_jobs(value, objects)
+        yield from _second_budget(value, objects)
+
+
+def _budgets_of_jobs(value: paths.Object, objects: Objects) -> Found:
+    """A PodDisruptionBudget that needs the scale of a Job, which has no scale: then its pods cannot be evicted.
+
+    Source: getExpectedScale and failSafe in pkg/controller/disruption/disruption.go of kubernetes/kubernetes v1.36.
+    """
+    spec = paths.mapping(value.get("spec"))
+    field = "maxUnavailable" if "maxUnavailable" in spec else "minAvailable"
+    wanted = paths.mapping(paths.mapping(spec.get("selector")).get("matchLabels"))
+    needs_scale = field == "maxUnavailable" or "%" in str(spec.get(field))
+    if not wanted or not needs_scale:
+        return
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    for each in (each for key in _JOBS for each in objects.of_kind(*key, namespace)):
+        if any(isinstance(labels, dict) and wanted.items() <= labels.items() for labels in values_at(each, _IN_JOBS)):
+            name = f"{each.get('kind')} {paths.text(paths.metadata(each).get('name'))[:100]}"
+            text = (
+                f"counts pods of {name} by {field}, but a Job has no scale, so its pods cannot be evicted for a drain"
+            )
+            remedy = "set minAvailable to a number of pods, or remove the budget"
+            yield misread(f"/spec/{field}", text, remedy, "controller")
+            return
+
+
+_BUDGET: Final = ("policy", "PodDisruptionBudget")
+_OF_TEMPLATES: Final = (
+    "spec{.template,.jobTemplate.spec.template,.leaderWorkerTemplate{.leaderTemplate,.workerTemplate}}.metadata.labels"
+)
+
+
+def _second_budget(value: paths.Object, objects: Objects) -> Found:
+    """A budget of pods that another one counts too.
+
+    The API server evicts no pod with two (pkg/registry/core/pod/storage/eviction.go of kubernetes/kubernetes).
+    """
+    namespace, name = paths.text(paths.metadata(value).get("namespace")), _name(value)
+    wanted = _plain_selector(value)
+    others = [each for each in objects.of_kind(*_BUDGET, namespace) if _name(each) < name and _plain_selector(each)]
+    for other in others if wanted else ():
+        its = _plain_selector(other)
+        both = {**wanted, **its}.items()
+        if any(wanted.get(key, each) != each for key, each in its.items()):
+            continue
+        for home, each in objects.all():
+            places = "metadata.labels" if each.get("kind") == "Pod" else _OF_TEMPLATES
+            if home == namespace and any(both <= labels.items() for labels in values_at(each, places)):
+                of_pods = f"{each.get('kind')} {_name(each)[:100]}"
+                text = f"counts the pods of {of_pods}, as PodDisruptionBudget {_name(other)[:100]} does, and the API"
+                text += " server evicts no pod with two budgets, so nodes with these pods cannot be drained"
+                yield misread("/spec/selector", text, "keep one budget for these pods", "controller")
+                return
+
+
+def _plain_selector(budget: paths.Object) -> Mapping[str, str]:
+    """The labels of the pods of a budget; empty for another selector."""
+    selector = known_keys.part_at(budget, "/spec/selector")
+    labels = paths.mapping(selector.get("matchLabels"))
+    texts = {key: each for key, each in labels.items() if isinstance(each, str)}
+    return {} if selector.get("matchExpressions") else texts

@@ -5,7 +5,8 @@
 #   at any time to save one. With `expireAfter` below its default of 720 hours, Karpenter replaces every node at this age;
 #   with `terminationGracePeriod` it then ends also pods that forbid it. A budget of 0 nodes for the reason Underutilized
 #   stops the consolidation. A training run then loses all work since its last checkpoint, on all of its pods. The check
-#   needs the NodePool, among the facts or in the files, and looks at pods that select its nodes by a label.
+#   needs the NodePool, among the facts or in the files, and looks at pods that select its nodes by a label. Where no node
+#   is known, it also looks at pods without a selector that tolerate the taint of a NodePool.
 # scope: package
 # related_resources:
 #   - ref: https://karpenter.sh/docs/concepts/disruption/
@@ -26,7 +27,7 @@ package usher.checks.cost.training_on_a_consolidating_pool
 import data.usher.lib.text
 import data.usher.lib.workload
 
-deny contains finding if {
+deny contains object.union(finding, _assumption(pod_set)) if {
 	input.workload.role == "training"
 	not input.workload.owned
 	some pod_set in workload.accelerator_pod_sets
@@ -40,7 +41,7 @@ deny contains finding if {
 	}
 }
 
-deny contains finding if {
+deny contains object.union(finding, _assumption(pod_set)) if {
 	input.workload.role == "training"
 	not input.workload.owned
 	some pod_set in workload.accelerator_pod_sets
@@ -55,7 +56,7 @@ deny contains finding if {
 	}
 }
 
-deny contains finding if {
+deny contains object.union(finding, _assumption(pod_set)) if {
 	input.workload.role == "training"
 	not input.workload.owned
 	some pod_set in workload.accelerator_pod_sets
@@ -68,6 +69,10 @@ deny contains finding if {
 		"remedy": "set expireAfter of the NodePool to Never, or leave out its terminationGracePeriod",
 	}
 }
+
+_assumption(pod_set) := {"assumption": "usher assumes that no other nodes offer these devices"} if {
+	pod_set.path in input.cluster.nodePools.tolerating
+} else := {}
 
 _protected(annotations) if not object.get(annotations, "karpenter.sh/do-not-disrupt", "") in ["", "false"]
 

@@ -36,3 +36,9 @@ test_an_annotation_does_not_protect_longer_than_the_pool_waits if {
 		"remedy": "set expireAfter of the NodePool to Never, or leave out its terminationGracePeriod",
 	}} with input as examples.bad_pytorchjob_that_ends_with_its_node
 }
+
+test_a_pool_whose_taint_pods_only_tolerate_is_an_assumption if {
+	paths := [path | some path, _ in examples.bad_job.cluster.nodePools.consolidating]
+	tolerating := object.union(examples.bad_job, {"cluster": {"nodePools": {"tolerating": paths}}})
+	{finding.assumption | some finding in check.deny} == {"usher assumes that no other nodes offer these devices"} with input as tolerating
+}

@@ -3,7 +3,8 @@
 # description: |
 #   `limits` of a NodePool of Karpenter bound what all its nodes have together. Karpenter adds no machine that would
 #   exceed them, so the rest of the pods stays pending, also on an empty cluster. The check looks at pods that select
-#   their NodePool by name, and at accelerators. It counts the fewest pods of the workload.
+#   their NodePool by name, and at accelerators. It counts the fewest pods of the workload. Where no node is known, pods
+#   without a selector that tolerate the taint of a NodePool count too, and the finding only warns.
 #
 #   A Deployment that makes a new pod before it stops an old one needs room for both: at the limit no rollout ever ends.
 # scope: package
@@ -28,7 +29,7 @@ import data.usher.lib.placement
 import data.usher.lib.rollouts
 import data.usher.lib.workload
 
-deny contains finding if {
+deny contains object.union(finding, _assumption(beyond)) if {
 	some pod_set in workload.accelerator_pod_sets
 	beyond := input.cluster.nodePools.beyondLimits[pod_set.path]
 	beyond.asked > beyond.most
@@ -41,7 +42,7 @@ deny contains finding if {
 	}
 }
 
-deny contains finding if {
+deny contains object.union(finding, _assumption(beyond)) if {
 	not input.workload.owned
 	rollouts.surge_before_stopping
 	some pod_set in workload.accelerator_pod_sets
@@ -55,6 +56,10 @@ deny contains finding if {
 		"remedy": "set maxSurge 0 and maxUnavailable 1, or the type of the strategy to Recreate",
 	}
 }
+
+_assumption(beyond) := {"assumption": beyond.assumed} if beyond.assumed
+
+_assumption(beyond) := {} if not beyond.assumed
 
 _pods(pod_set) := "the pods" if pod_set.name == ""
 

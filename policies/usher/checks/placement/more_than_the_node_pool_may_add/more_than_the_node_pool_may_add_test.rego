@@ -28,3 +28,9 @@ test_a_rollout_above_the_limits_is_found if {
 	}} with input as examples.bad_rollout
 	check.deny == set() with input as object.union(examples.bad_rollout, {"workload": {"owned": true}})
 }
+
+test_limits_of_pools_whose_taints_pods_tolerate_are_an_assumption if {
+	some path, _ in examples.bad_deployment.cluster.nodePools.beyondLimits
+	assumed := object.union(examples.bad_deployment, {"cluster": {"nodePools": {"beyondLimits": {path: {"assumed": "no others"}}}}})
+	{finding.assumption | some finding in check.deny} == {"no others"} with input as assumed
+}

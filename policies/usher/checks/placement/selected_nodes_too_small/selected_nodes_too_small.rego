@@ -5,8 +5,8 @@
 #   adds only machines of the types that the pool allows, within its limits. Pods that select machine types run only on
 #   these. The check compares the pods with the types of AWS, Azure, Google Cloud, Oracle Cloud, CoreWeave and Nebius that
 #   usher knows; another type is unknown. It needs no nodes. The pool has to be among the facts or in the files. Where
-#   no node is known, labels that a pool sets select it too, and the finding only warns. Karpenter
-#   takes off what DaemonSets ask for on each node, where they are known. It
+#   no node is known, labels that a pool sets select it too, also a taint that pods without a selector tolerate, and the
+#   finding only warns. Karpenter takes off what DaemonSets ask for on each node, where they are known. It
 #   counts GPUs of a machine, not the shares that a device plugin offers later, so time-slicing does not help. For a
 #   machine type alone, the check only compares devices, and only warns, because nodes that exist may share their GPUs.
 # scope: package
@@ -38,10 +38,14 @@ deny contains object.union(finding, _assumption(small)) if {
 
 	finding := {
 		"path": _path(pod_set, small),
-		"message": $"{workload.pod_set_name(pod_set)} selects only nodes that cannot hold it: the closest match is {small.place}; {concat("; ", array.concat(_shortages(small), _labels(small)))}",
+		"message": $"{workload.pod_set_name(pod_set)} {_chooses(small)}: the closest match is {small.place}; {concat("; ", array.concat(_shortages(small), _labels(small)))}",
 		"remedy": _remedy(small),
 	}
 }
+
+_chooses(small) := "selects only nodes that cannot hold it" if small.selected
+
+_chooses(small) := "tolerates the taint of pools whose nodes cannot hold it" if not small.selected
 
 _remedy(small) := nodes.larger_disk if {
 	{"ephemeral-storage"} == {each.resource | some each in small.shortages}
@@ -49,6 +53,13 @@ _remedy(small) := nodes.larger_disk if {
 } else := "select labels that the nodes of the pool have" if {
 	small.shortages == []
 	small.counted
+} else := $"ask for what these nodes offer, or tell Karpenter of {small.shortages[0].resource} by a NodeOverlay" if {
+	small.shortages[0].most == ""
+	contains(small.shortages[0].resource, "/")
+	not small.shortages[0].instead
+	not small.shortages[0].daemons
+	startswith(small.place, "NodePool ")
+	not contains(small.place, "without")
 } else := "ask for no more than one machine has, or let the pods select a pool with larger machines"
 
 _path(pod_set, small) := path if {

@@ -69,3 +69,18 @@ test_what_daemon_sets_take_of_a_node_counts if {
 	}} with input as examples.bad_job_beside_daemons
 	check.deny == set() with input as examples.good_job_beside_daemons
 }
+
+test_pods_that_only_tolerate_the_taint_of_a_pool_do_not_select_it if {
+	tolerating := object.union(examples.bad_job, {"cluster": {"nodePools": {"tooSmall": {_path: {"selected": false}}}}})
+	{finding.message | some finding in check.deny} == {"the pod tolerates the taint of pools whose nodes cannot hold it: the closest match is NodePool small (g6.12xlarge); one pod asks for 8 of nvidia.com/gpu, and one node has at most 4"} with input as tolerating
+}
+
+test_a_device_that_no_machine_has_needs_an_overlay if {
+	shortages := [object.union(each, {"most": ""}) | some each in examples.bad_job.cluster.nodePools.tooSmall[_path].shortages]
+	without := object.union(examples.bad_job, {"cluster": {"nodePools": {"tooSmall": {_path: {"shortages": shortages}}}}})
+	{finding.remedy | some finding in check.deny} == {"ask for what these nodes offer, or tell Karpenter of nvidia.com/gpu by a NodeOverlay"} with input as without
+}
+
+_path := path if {
+	some path, _ in examples.bad_job.cluster.nodePools.tooSmall
+}
