@@ -1,0 +1,268 @@
+"""Rows of known_keys.yaml about storage, networks, roles and images, and volumes that pods cannot mount."""
+
+import pytest
+
+from unit.kinds.reading import rows_written
+
+
+def _class(driver: str, more: str = "", name: str = "c") -> str:
+    kind = "apiVersion: storage.k8s.io/v1, kind: StorageClass"
+    return f"{{{kind}, metadata: {{name: {name}}}, provisioner: {driver}{more}}}"
+
+
+def _of(driver: str, parameters: str, more: str = "") -> str:
+    return _class(driver, f", parameters: {{{parameters}}}{more}")
+
+
+_FSX, _LUSTRE, _AZURE = "fsx.csi.aws.com", "lustre.csi.storage.gke.io", "file.csi.azure.com"
+_NET = "subnetId: subnet-0a, securityGroupIds: sg-0a, "
+_STATIC = "kubernetes.io/no-provisioner"
+_LOCAL = rows_written.written("v1", "PersistentVolume", "storageClassName: c, local: {path: /mnt/a}")
+_CLAIM = rows_written.written("v1", "PersistentVolumeClaim", "storageClassName: c", "name: d, namespace: a")
+_NAMED = rows_written.written(
+    "v1", "PersistentVolumeClaim", "storageClassName: c, volumeName: v", "name: d, namespace: a"
+)
+
+
+def _attached(config: str, more: str = "") -> str:
+    metadata = f"name: n, namespace: a{more}"
+    return rows_written.written("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", f"config: '{config}'", metadata)
+
+
+_RESOURCE = ", annotations: {k8s.v1.cni.cncf.io/resourceName: nvidia.com/rdma}"
+_VF = '{"type": "sriov"%s}'
+
+
+def _pool(kind: str) -> str:
+    return rows_written.written("nv-ipam.nvidia.com/v1alpha1", kind, "", "name: rail, namespace: o")
+
+
+def _network(type_: str = "") -> str:
+    ipam = f'{{"type": "nv-ipam", "poolName": "rail"{type_}}}'
+    return rows_written.written(
+        "sriovnetwork.openshift.io/v1", "SriovNetwork", f"ipam: '{ipam}'", "name: n, namespace: o"
+    )
+
+
+_BY_CIDR = ', "poolType": "cidrpool"'
+
+
+def _gke(type_: str) -> str:
+    reference = "parametersRef: {group: networking.gke.io, kind: GKENetworkParamSet, name: p}"
+    return rows_written.written("networking.gke.io/v1", "Network", f"type: {type_}, {reference}")
+
+
+def _set(spec: str) -> str:
+    return rows_written.written("networking.gke.io/v1", "GKENetworkParamSet", f"vpc: v, {spec}", "name: p")
+
+
+def _role(kind: str) -> str:
+    return f"{{apiVersion: rbac.authorization.k8s.io/v1, kind: {kind}, metadata: {{name: r, namespace: a}}}}"
+
+
+def _binding(role: str, kind: str = "RoleBinding", subject: str = "name: s, namespace: a") -> str:
+    metadata = "metadata: {name: b, namespace: a}"
+    subjects = f"subjects: [{{kind: ServiceAccount, {subject}}}], roleRef: {{kind: {role}, name: r}}"
+    return f"{{apiVersion: rbac.authorization.k8s.io/v1, kind: {kind}, {metadata}, {subjects}}}"
+
+
+@pytest.mark.parametrize(
+    ("texts", "found"),
+    [
+        ((_class(_STATIC, name="nvme"),), ["binds a claim"]),
+        ((_class(_STATIC, ", volumeBindingMode: WaitForFirstConsumer", "nvme"),), []),
+        ((_class(_STATIC),), []),
+        ((_class(_STATIC), _LOCAL), ["binds a claim"]),
+        ((_class("rancher.io/local-path"),), ["makes a volume on the node"]),
+        ((_of(_FSX, _NET + "deploymentType: PERSISTENT_2"),), ["without perUnitStorageThroughput"]),
+        ((_of(_FSX, _NET + "deploymentType: PERSISTENT_1, perUnitStorageThroughput: '100'"),), []),
+        ((_of(_FSX, _NET + "deploymentType: PERSISTENT_1, perUnitStorageThroughput: '125'"),), ["asks for 125"]),
+        ((_of(_FSX, _NET + "deploymentType: SCRATCH_2, perUnitStorageThroughput: '200'"),), ["for scratch"]),
+        (
+            (
+                _of(
+                    _FSX, _NET + "deploymentType: PERSISTENT_2, perUnitStorageThroughput: '250', s3ImportPath: 's3://b'"
+                ),
+            ),
+            ["sets s3ImportPath"],
+        ),
+        ((_of(_FSX, "deploymentType: SCRATCH_2"),), ["without subnetId"]),
+        ((_class(_FSX),), []),
+        ((_class(_LUSTRE),), ["without perUnitStorageThroughput"]),
+        ((_of(_LUSTRE, "perUnitStorageThroughput: '100'"),), ["asks for 100"]),
+        ((_of(_LUSTRE, "perUnitStorageThroughput: '1000'"),), []),
+        ((_of(_AZURE, "protocol: nfs, skuName: Standard_LRS"),), ["with Standard_LRS"]),
+        ((_of(_AZURE, "protocol: nfs, skuName: Premium_LRS", ", mountOptions: [nconnect=4]"),), []),
+        ((_of(_AZURE, "protocol: nfs", ", mountOptions: [dir_mode=0777]"),), ["dir_mode=0777 of SMB"]),
+        ((_of(_AZURE, "skuName: Standard_LRS", ", mountOptions: [dir_mode=0777]"),), []),
+        ((_CLAIM, _class("s3.csi.aws.com")), ["its driver makes none"]),
+        ((_NAMED, _class("s3.csi.aws.com")), []),
+        ((_CLAIM, _class("efs.csi.aws.com")), []),
+        ((_attached(_VF % ""),), ["without the annotation"]),
+        ((_attached(_VF % "", _RESOURCE),), []),
+        ((_attached(_VF % ', "deviceID": "0000:03:02.0"'),), []),
+        ((_attached('{"type": "host-device", "device": "ens1"}'),), []),
+        ((_attached('{"type": "host-device"}'),), ["names no device"]),
+        ((_network(), _pool("CIDRPool")), ["looks for an IPPool"]),
+        ((_network(_BY_CIDR), _pool("CIDRPool")), []),
+        ((_network(_BY_CIDR), _pool("IPPool")), ["with the poolType cidrpool"]),
+        ((_network(), _pool("CIDRPool"), _pool("IPPool")), []),
+        ((_gke("Device"), _set("vpcSubnet: s")), ["no deviceMode"]),
+        ((_gke("Device"), _set("deviceMode: NetDevice")), []),
+        ((_gke("L3"), _set("vpcSubnet: s")), ["no podIPv4Ranges"]),
+        ((_set("deviceMode: NetDevice, podIPv4Ranges: {rangeNames: [x]}"),), ["does not take together"]),
+        ((_binding("ClusterRole"), _role("Role")), ["gives the ClusterRole r"]),
+        ((_binding("Role"), _role("Role")), []),
+        ((_binding("ClusterRole"), _role("Role"), _role("ClusterRole")), []),
+        ((_binding("Role"), _role("ClusterRole")), ["gives the Role r"]),
+        ((_binding("Role", "ClusterRoleBinding"),), ["refers to a Role"]),
+        ((_binding("ClusterRole", "ClusterRoleBinding", "name: s"),), ["without its namespace"]),
+        ((_binding("ClusterRole", "ClusterRoleBinding"),), []),
+    ],
+)
+def test_objects_beside_pods_say_what_their_controllers_take(texts: tuple[str, ...], found: list[str]) -> None:
+    said = rows_written.findings(*texts)
+    assert len(said) == len(found)
+    assert all(part in text for part, text in zip(found, said, strict=True)), said
+
+
+def _kept(name: str, source: str, more: str = "") -> str:
+    claim = f"claimRef: {{namespace: a, name: {name}}}"
+    return rows_written.written("v1", "PersistentVolume", f"{claim}, csi: {{{source}}}{more}", f"name: pv-{name}")
+
+
+_BUCKET = "driver: s3.csi.aws.com, volumeHandle: %s"
+_USER = "securityContext: {runAsUser: 1000}, "
+
+
+def _pod(volumes: str, spec: str = "", metadata: str = "") -> str:
+    mounts = "volumeMounts: [{name: v, mountPath: /a}, {name: w, mountPath: /b}]"
+    container = f"{{name: c, image: 'lab/c:1', {mounts}}}"
+    whole = f"{spec}containers: [{container}], volumes: [{volumes}]"
+    return rows_written.written("v1", "Pod", whole, f"name: p, namespace: a{metadata}")
+
+
+def _claims(first: str, second: str) -> str:
+    return ", ".join(
+        f"{{name: {name}, persistentVolumeClaim: {{claimName: {claim}}}}}"
+        for name, claim in (("v", first), ("w", second))
+    )
+
+
+_FUSE = "{name: v, csi: {driver: gcsfuse.csi.storage.gke.io%s}}"
+_ANNOTATED = ", annotations: {gke-gcsfuse/volumes: 'true'}"
+_CACHE = "{name: gke-gcsfuse-cache, ephemeral: {volumeClaimTemplate: {spec: {}}}}"
+
+
+@pytest.mark.parametrize(
+    ("texts", "found"),
+    [
+        ((_pod(_claims("d", "d")),), ["by two volumes, v and w"]),
+        ((_pod(_claims("d", "e")),), []),
+        ((_pod(_claims("d", "e")), _kept("d", _BUCKET % "h"), _kept("e", _BUCKET % "h")), ["one volumeHandle, h"]),
+        ((_pod(_claims("d", "e")), _kept("d", _BUCKET % "h"), _kept("e", _BUCKET % "i")), []),
+        ((_kept("e", _BUCKET % "h"), _kept("d", _BUCKET % "h")), ["as PersistentVolume pv-d has"]),
+        (
+            (
+                _kept("e", "driver: efs.csi.aws.com, volumeHandle: h"),
+                _kept("d", "driver: efs.csi.aws.com, volumeHandle: h"),
+            ),
+            [],
+        ),
+        ((_pod(_claims("d", "e"), _USER), _kept("d", _BUCKET % "h")), ["lets root alone in"]),
+        ((_pod(_claims("d", "e"), _USER), _kept("d", _BUCKET % "h", ", mountOptions: [allow-other]")), []),
+        ((_pod(_claims("d", "e")), _kept("d", _BUCKET % "h")), []),
+        ((_pod(_FUSE % "", _USER, _ANNOTATED),), ["cannot write there"]),
+        ((_pod(_FUSE % ", readOnly: true", _USER, _ANNOTATED),), []),
+        ((_pod(_FUSE % ", volumeAttributes: {mountOptions: 'uid=1000'}", _USER, _ANNOTATED),), []),
+        ((_pod(_FUSE % "", "securityContext: {runAsUser: 1000, fsGroup: 7}, ", _ANNOTATED),), []),
+        ((_pod(_FUSE % "", "hostNetwork: true, ", _ANNOTATED),), ["in the network of its node"]),
+        (
+            (_pod(_FUSE % ", volumeAttributes: {hostNetworkPodKSA: 'true'}", "hostNetwork: true, ", _ANNOTATED),),
+            [],
+        ),
+        ((_pod(_FUSE % ", volumeAttributes: {bucketName: 'gs://b'}", "", _ANNOTATED),), ["names the bucket gs://b"]),
+        ((_pod(_CACHE, "", _ANNOTATED),), ["without fsGroup"]),
+        ((_pod(_CACHE, "securityContext: {fsGroup: 7}, ", _ANNOTATED),), []),
+    ],
+)
+def test_pods_can_mount_their_volumes_and_write_there(texts: tuple[str, ...], found: list[str]) -> None:
+    said = rows_written.findings(*texts)
+    assert len(said) == len(found)
+    assert all(part in text for part, text in zip(found, said, strict=True)), said
+
+
+@pytest.mark.parametrize(
+    ("container", "spec", "found"),
+    [
+        ("securityContext: {privileged: true, allowPrivilegeEscalation: false}", "", ["in a privileged container"]),
+        ("securityContext: {privileged: true}", "", []),
+        (
+            "securityContext: {allowPrivilegeEscalation: false, capabilities: {add: [CAP_SYS_ADMIN]}}",
+            "",
+            ["adds CAP_SYS_ADMIN"],
+        ),
+        ("securityContext: {allowPrivilegeEscalation: false, capabilities: {add: [SYS_ADMIN]}}", "", []),
+        ("", "hostUsers: false, hostIPC: true, ", ["shares a namespace"]),
+        ("", "hostUsers: false, hostNetwork: true, ", ["feature gate"]),
+        ("", "hostUsers: false, ", []),
+        ("securityContext: {runAsUser: 0, runAsNonRoot: true}", "", ["runs as root"]),
+        ("securityContext: {runAsUser: 0}", "securityContext: {runAsNonRoot: true}, ", ["runs as root"]),
+        ("securityContext: {runAsUser: 0, runAsNonRoot: false}", "securityContext: {runAsNonRoot: true}, ", []),
+        ("", "securityContext: {runAsUser: 0, runAsNonRoot: true}, ", ["runs as root"]),
+        ("securityContext: {runAsUser: 7}", "securityContext: {runAsUser: 0, runAsNonRoot: true}, ", []),
+        ("image: 'nvidia/cuda:12.8.1-base-ubuntu24.04', args: ['nvcc -o a a.cu']", "", ["starts nvcc"]),
+        ("image: 'nvidia/cuda:12.8.1-devel-ubuntu24.04', args: ['nvcc -o a a.cu']", "", []),
+        ("image: 'nvcr.io/nvidia/cuda:12.8.1-runtime-ubuntu24.04', command: [python3, t.py]", "", ["starts python3"]),
+        (
+            "image: 'nvidia/cuda:12.8.1-runtime-ubuntu24.04', command: [sh, -c, 'apt-get update && python3 t.py']",
+            "",
+            [],
+        ),
+        ("image: 'nvidia/cuda:12.8.1-base-ubuntu24.04', command: [nvidia-smi]", "", []),
+        ("env: [{name: NCCL_P2P_LEVEL, value: nvl}]", "", ["sets the level nvl"]),
+        ("env: [{name: NCCL_NET_GDR_LEVEL, value: '5'}]", "", []),
+        ("env: [{name: NCCL_IB_HCA, value: 'mlx5_0,ib1'}]", "", ["chooses ib1"]),
+        ("env: [{name: NCCL_IB_HCA, value: '=mlx5_bond_0:1,ibp12s0'}]", "", []),
+        ("env: [{name: FI_PROVIDER, value: tcp}], resources: {limits: {vpc.amazonaws.com/efa: 4}}", "", ["to tcp"]),
+        ("env: [{name: FI_PROVIDER, value: tcp}]", "", []),
+    ],
+)
+def test_containers_start_as_their_user_with_their_programs(container: str, spec: str, found: list[str]) -> None:
+    image = "" if "image:" in container else "image: 'lab/c:1', "
+    whole = f"{spec}containers: [{{name: c, {image}{container}}}]"
+    said = rows_written.findings(rows_written.written("v1", "Pod", whole, "name: p, namespace: a"))
+    assert len(said) == len(found)
+    assert all(part in text for part, text in zip(found, said, strict=True)), said
+
+
+_READ_ON_PODS = "sidecar.istio.io/inject: 'false'"
+
+
+def _annotated(version: str, kind: str, spec: str) -> str:
+    return rows_written.written(version, kind, spec, f"name: j, annotations: {{{_READ_ON_PODS}}}")
+
+
+def _flag(name: str) -> str:
+    data = f"userData: 'kubelet: {{flags: [\"--{name}=x\"]}}'"
+    return rows_written.written("karpenter.k8s.aws/v1", "EC2NodeClass", data)
+
+
+_WORKER = "pytorchReplicaSpecs: {Worker: {template: {metadata: {annotations: {%s}}}}}"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (_annotated("batch/v1", "Job", "template: {}"), ["sidecar.istio.io/inject"]),
+        (_annotated("batch/v1", "Job", f"template: {{metadata: {{labels: {{{_READ_ON_PODS}}}}}}}"), []),
+        (_annotated("kubeflow.org/v1", "PyTorchJob", _WORKER % ""), ["sidecar.istio.io/inject"]),
+        (_annotated("kubeflow.org/v1", "PyTorchJob", _WORKER % _READ_ON_PODS), []),
+        (_flag("image-pull-progress-deadline"), ["image-pull-progress-deadline"]),
+        (_flag("container-runtime-endpoint"), []),
+    ],
+)
+def test_keys_stand_where_they_are_read(text: str, found: list[str]) -> None:
+    said = [each for each in rows_written.findings(text) if "annotation" in each or "flag" in each]
+    assert len(said) == len(found)
+    assert all(part in text for part, text in zip(found, said, strict=True)), said
