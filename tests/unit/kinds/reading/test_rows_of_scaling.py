@@ -62,22 +62,25 @@ _WATCHED = """
 {apiVersion: monitoring.coreos.com/v1, kind: ServiceMonitor, metadata: {name: m, namespace: n}, spec: {selector:
   {matchLabels: {app: a}}, endpoints: [{port: http}]%s}}
 ---
-{apiVersion: v1, kind: Service, metadata: {name: s, namespace: n, labels: {%s}}, spec: {selector: {app: a}, ports:
+{apiVersion: v1, kind: Service, metadata: {name: s, namespace: %s, labels: {%s}}, spec: {selector: {app: a}, ports:
   [{port: 80, name: http}]}}
 """
 
 
 @pytest.mark.parametrize(
-    ("more", "labels", "found"),
+    ("more", "home", "labels", "found"),
     [
-        ("", "", ["add them to metadata.labels of the Service"]),
-        ("", "app: a", []),
-        (", namespaceSelector: {any: true}", "", []),
-        (", namespaceSelector: {matchNames: [o]}", "", []),
+        ("", "n", "", ["add them to metadata.labels of the Service"]),
+        ("", "n", "app: a", []),
+        (", namespaceSelector: {any: true}", "n", "", []),
+        (", namespaceSelector: {matchNames: [o]}", "n", "", []),
+        ("", "o", "app: a", ["add namespaceSelector with matchNames [o]"]),
+        ("", "o", "", []),
+        (", namespaceSelector: {any: true}", "o", "app: a", []),
     ],
 )
-def test_a_monitor_selects_services_by_their_own_labels(more: str, labels: str, found: list[str]) -> None:
-    values = objects_of(_WATCHED % (more, labels))
+def test_a_monitor_selects_services_by_their_own_labels(more: str, home: str, labels: str, found: list[str]) -> None:
+    values = objects_of(_WATCHED % (more, home, labels))
     files = inner_names.Files("n", Objects(values), Objects(values), None)
 
     assert [

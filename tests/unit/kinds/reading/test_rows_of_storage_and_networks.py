@@ -66,6 +66,64 @@ def _binding(role: str, kind: str = "RoleBinding", subject: str = "name: s, name
     return f"{{apiVersion: rbac.authorization.k8s.io/v1, kind: {kind}, {metadata}, {subjects}}}"
 
 
+_STAGED = "csi.storage.k8s.io/node-stage-secret-name: s"
+
+
+def _copied(source: str) -> str:
+    spec = f"accessModes: [ReadWriteOnce], dataSource: {{{source}}}"
+    return rows_written.written("v1", "PersistentVolumeClaim", spec, "name: d, namespace: a")
+
+
+def _read_only(more: str) -> str:
+    spec = f"accessModes: [ReadOnlyMany], storageClassName: c{more}"
+    return rows_written.written("v1", "PersistentVolumeClaim", spec, "name: d, namespace: a")
+
+
+def _rule(more: str) -> str:
+    spec = f"groups: [{{name: g, rules: [{{alert: A, expr: 'up == 0', {more}}}]}}]"
+    return rows_written.written("monitoring.coreos.com/v1", "PrometheusRule", spec)
+
+
+def _lets_in(port: int) -> str:
+    spec = f"podSelector: {{matchLabels: {{app: a}}}}, ingress: [{{ports: [{{port: {port}}}]}}]"
+    return rows_written.written("networking.k8s.io/v1", "NetworkPolicy", spec, "name: p, namespace: a")
+
+
+def _served(address: str) -> str:
+    spec = f"clusterIP: {address}, selector: {{app: a}}, ports: [{{port: 80, targetPort: 8000}}]"
+    return rows_written.written("v1", "Service", spec, "name: head, namespace: a")
+
+
+_SERVER = rows_written.pod_of()
+
+
+def _kept(name: str, source: str, more: str = "") -> str:
+    claim = f"claimRef: {{namespace: a, name: {name}}}"
+    return rows_written.written("v1", "PersistentVolume", f"{claim}, csi: {{{source}}}{more}", f"name: pv-{name}")
+
+
+def _account(namespace: str) -> str:
+    return rows_written.written("v1", "ServiceAccount", "", f"name: s, namespace: {namespace}")
+
+
+def _interface(name: str, interface: str, nodes: str = "a: b") -> str:
+    spec = f"resourceName: r, nodeSelector: {{{nodes}}}, nicSelector: {{pfNames: ['{interface}']}}"
+    metadata = f"name: {name}, namespace: sriov-network-operator"
+    return rows_written.written("sriovnetwork.openshift.io/v1", "SriovNetworkNodePolicy", spec, metadata)
+
+
+_AGENTS = rows_written.written("mellanox.com/v1alpha1", "NicClusterPolicy", "", "name: nic-cluster-policy")
+
+
+def _kyverno(action: str, rule: str = "") -> str:
+    spec = f"validationFailureAction: {action}, rules: [{{{rule}}}]"
+    return rows_written.written("kyverno.io/v1", "ClusterPolicy", spec, "name: disallow-host-path")
+
+
+def _constraint(spec: str) -> str:
+    return rows_written.written("constraints.gatekeeper.sh/v1beta1", "K8sPSPHostFilesystem", spec)
+
+
 @pytest.mark.parametrize(
     ("texts", "found"),
     [
@@ -91,6 +149,28 @@ def _binding(role: str, kind: str = "RoleBinding", subject: str = "name: s, name
         ((_class(_LUSTRE),), ["without perUnitStorageThroughput"]),
         ((_of(_LUSTRE, "perUnitStorageThroughput: '100'"),), ["asks for 100"]),
         ((_of(_LUSTRE, "perUnitStorageThroughput: '1000'"),), []),
+        ((_of("driver.longhorn.io", "dataLocality: strict-local, numberOfReplicas: '3'"),), ["strict-local"]),
+        ((_of("driver.longhorn.io", "dataLocality: strict-local, numberOfReplicas: '1'"),), []),
+        ((_of("csi.juicefs.com", "a: b"),), ["of JuiceFS"]),
+        ((_of("csi.juicefs.com", "csi.storage.k8s.io/node-publish-secret-name: s"),), []),
+        ((_kept("d", "driver: csi.juicefs.com, volumeHandle: h"),), ["without nodePublishSecretRef"]),
+        ((_kept("d", "driver: csi.juicefs.com, volumeHandle: h, nodePublishSecretRef: {name: s}"),), []),
+        (("{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {metaurl: 'redis://r/1'}}",), ["metaurl"]),
+        (("{apiVersion: v1, kind: Secret, metadata: {name: s}, data: {metaurl: cmVkaXM=, name: YQ==}}",), []),
+        ((_of("nfs.csi.k8s.io", "server: 10.0.0.1"),), ["without the parameter share"]),
+        ((_of("rook-ceph.cephfs.csi.ceph.com", f"clusterID: c, {_STAGED}"),), ["without fsName"]),
+        ((_of("rook-ceph.cephfs.csi.ceph.com", f"fsName: f, {_STAGED}"),), []),
+        ((_of("rbd.csi.ceph.com", "pool: p"),), ["node-stage-secret-name"]),
+        ((_copied("kind: VolumeSnapshot, name: s"),), ["without its apiGroup"]),
+        ((_copied("kind: VolumeSnapshot, name: s, apiGroup: snapshot.storage.k8s.io"),), []),
+        ((_copied("kind: PersistentVolumeClaim, name: s"),), []),
+        ((_read_only(""), _class("pd.csi.storage.gke.io")), ["so it stays empty"]),
+        ((_read_only(", dataSource: {kind: PersistentVolumeClaim, name: s}"), _class("pd.csi.storage.gke.io")), []),
+        ((_read_only(""), _class("nfs.csi.k8s.io")), []),
+        ((_rule("for: 5min"),), ["duration 5min"]),
+        ((_rule("for: 1h30m"),), []),
+        ((_lets_in(80), _served("None"), _SERVER), ["lets in port 80"]),
+        ((_lets_in(8000), _served("None"), _SERVER), []),
         ((_of(_AZURE, "protocol: nfs, skuName: Standard_LRS"),), ["with Standard_LRS"]),
         ((_of(_AZURE, "protocol: nfs, skuName: Premium_LRS", ", mountOptions: [nconnect=4]"),), []),
         ((_of(_AZURE, "protocol: nfs", ", mountOptions: [dir_mode=0777]"),), ["dir_mode=0777 of SMB"]),
@@ -118,6 +198,20 @@ def _binding(role: str, kind: str = "RoleBinding", subject: str = "name: s, name
         ((_binding("Role", "ClusterRoleBinding"),), ["refers to a Role"]),
         ((_binding("ClusterRole", "ClusterRoleBinding", "name: s"),), ["without its namespace"]),
         ((_binding("ClusterRole", "ClusterRoleBinding"),), []),
+        ((_binding("Role", subject="name: s, namespace: b"), _account("a")), ["these files have it in a"]),
+        ((_binding("Role"), _account("a")), []),
+        ((_binding("Role", subject="name: s, namespace: b"), _account("a"), _account("b")), []),
+        ((_attached('{"type": "macvlan"'),), ["has no valid JSON"]),
+        ((_attached("{{ config }}"),), []),
+        ((_interface("b", "ens1f0"), _interface("a", "ens1f0#0-3")), ["chooses the whole interface ens1f0"]),
+        ((_interface("b", "ens1f0#4-7"), _interface("a", "ens1f0#0-3")), []),
+        ((_interface("b", "ens1f0"), _interface("a", "ens1f0", "other: node")), []),
+        ((_AGENTS, _kyverno("Enforce")), ["of Kyverno refuses"]),
+        ((_AGENTS, _kyverno("Audit")), []),
+        ((_AGENTS, _kyverno("Enforce", "exclude: {any: [{resources: {namespaces: [gpu-operator]}}]}")), []),
+        ((_AGENTS, _constraint("match: {}")), ["of Gatekeeper refuses"]),
+        ((_AGENTS, _constraint("match: {excludedNamespaces: [gpu-operator]}")), []),
+        ((_AGENTS, _constraint("enforcementAction: dryrun")), []),
     ],
 )
 def test_objects_beside_pods_say_what_their_controllers_take(texts: tuple[str, ...], found: list[str]) -> None:
@@ -126,12 +220,8 @@ def test_objects_beside_pods_say_what_their_controllers_take(texts: tuple[str, .
     assert all(part in text for part, text in zip(found, said, strict=True)), said
 
 
-def _kept(name: str, source: str, more: str = "") -> str:
-    claim = f"claimRef: {{namespace: a, name: {name}}}"
-    return rows_written.written("v1", "PersistentVolume", f"{claim}, csi: {{{source}}}{more}", f"name: pv-{name}")
-
-
 _BUCKET = "driver: s3.csi.aws.com, volumeHandle: %s"
+_BLOB = "driver: blob.csi.azure.com, volumeHandle: h"
 _USER = "securityContext: {runAsUser: 1000}, "
 
 
@@ -151,6 +241,8 @@ def _claims(first: str, second: str) -> str:
 
 _FUSE = "{name: v, csi: {driver: gcsfuse.csi.storage.gke.io%s}}"
 _ANNOTATED = ", annotations: {gke-gcsfuse/volumes: 'true'}"
+_IN_MEMORY, _IMAGE = "{name: v, emptyDir: {medium: Memory, sizeLimit: %s}}", "image: 'lab/c:1', "
+_LIMIT = "resources: {limits: {memory: 4Gi}}, "
 _CACHE = "{name: gke-gcsfuse-cache, ephemeral: {volumeClaimTemplate: {spec: {}}}}"
 
 
@@ -172,6 +264,8 @@ _CACHE = "{name: gke-gcsfuse-cache, ephemeral: {volumeClaimTemplate: {spec: {}}}
         ((_pod(_claims("d", "e"), _USER), _kept("d", _BUCKET % "h")), ["lets root alone in"]),
         ((_pod(_claims("d", "e"), _USER), _kept("d", _BUCKET % "h", ", mountOptions: [allow-other]")), []),
         ((_pod(_claims("d", "e")), _kept("d", _BUCKET % "h")), []),
+        ((_pod(_claims("d", "e"), _USER), _kept("d", _BLOB)), ["blobfuse lets root alone in"]),
+        ((_pod(_claims("d", "e"), _USER), _kept("d", _BLOB, ", mountOptions: [-o allow_other]")), []),
         ((_pod(_FUSE % "", _USER, _ANNOTATED),), ["cannot write there"]),
         ((_pod(_FUSE % ", readOnly: true", _USER, _ANNOTATED),), []),
         ((_pod(_FUSE % ", volumeAttributes: {mountOptions: 'uid=1000'}", _USER, _ANNOTATED),), []),
@@ -184,6 +278,10 @@ _CACHE = "{name: gke-gcsfuse-cache, ephemeral: {volumeClaimTemplate: {spec: {}}}
         ((_pod(_FUSE % ", volumeAttributes: {bucketName: 'gs://b'}", "", _ANNOTATED),), ["names the bucket gs://b"]),
         ((_pod(_CACHE, "", _ANNOTATED),), ["without fsGroup"]),
         ((_pod(_CACHE, "securityContext: {fsGroup: 7}, ", _ANNOTATED),), []),
+        ((_pod(_IN_MEMORY % "8Gi").replace(_IMAGE, _IMAGE + _LIMIT),), ["above the memory limits"]),
+        ((_pod(_IN_MEMORY % "2Gi").replace(_IMAGE, _IMAGE + _LIMIT),), []),
+        ((_pod(_IN_MEMORY % "8Gi").replace(_IMAGE, _IMAGE + _LIMIT).replace("/a", "/dev/shm"),), []),
+        ((_pod(_IN_MEMORY % "8Gi"),), []),
     ],
 )
 def test_pods_can_mount_their_volumes_and_write_there(texts: tuple[str, ...], found: list[str]) -> None:
@@ -200,7 +298,7 @@ def test_pods_can_mount_their_volumes_and_write_there(texts: tuple[str, ...], fo
         (
             "securityContext: {allowPrivilegeEscalation: false, capabilities: {add: [CAP_SYS_ADMIN]}}",
             "",
-            ["adds CAP_SYS_ADMIN"],
+            ["adds CAP_SYS_ADMIN", "names the capability"],
         ),
         ("securityContext: {allowPrivilegeEscalation: false, capabilities: {add: [SYS_ADMIN]}}", "", []),
         ("", "hostUsers: false, hostIPC: true, ", ["shares a namespace"]),
@@ -220,6 +318,21 @@ def test_pods_can_mount_their_volumes_and_write_there(texts: tuple[str, ...], fo
             [],
         ),
         ("image: 'nvidia/cuda:12.8.1-base-ubuntu24.04', command: [nvidia-smi]", "", []),
+        ("volumeMounts: [{name: v, mountPath: /a, subPath: /b}]", "", ["mounts the subPath /b"]),
+        ("volumeMounts: [{name: v, mountPath: /a, subPath: b/c..d}]", "", []),
+        ("securityContext: {seccompProfile: {type: Localhost}}", "", ["without localhostProfile"]),
+        ("", "securityContext: {seccompProfile: {type: Localhost}}, ", ["without localhostProfile"]),
+        ("", "securityContext: {seccompProfile: {type: RuntimeDefault, localhostProfile: a}}, ", ["of another type"]),
+        ("securityContext: {capabilities: {add: [CAP_IPC_LOCK]}}", "", ["names the capability CAP_IPC_LOCK"]),
+        ("command: [kubectl, get, pods]", "automountServiceAccountToken: false, ", ["without the token"]),
+        ("command: [sh, -c, 'kubectl get pods']", "", ["called default"]),
+        ("command: [sh, -c, 'kubectl get pods']", "serviceAccountName: s, ", []),
+        ("image: 'https://ghcr.io/a/b:1'", "", ["has no scheme"]),
+        ("image: 'ghcr.io/Acme/b:1'", "", ["in small letters"]),
+        ("image: 'Registry.Example.com/a/b:V1'", "", []),
+        ("image: 'ghcr.io/OWNER/b:1'", "", []),
+        ("image: 'ghcr.io/a/b:1:2'", "", ["two tags"]),
+        ("image: 'localhost:5000/a/b@sha256:0a'", "", []),
         ("env: [{name: NCCL_P2P_LEVEL, value: nvl}]", "", ["sets the level nvl"]),
         ("env: [{name: NCCL_NET_GDR_LEVEL, value: '5'}]", "", []),
         ("env: [{name: NCCL_IB_HCA, value: 'mlx5_0,ib1'}]", "", ["chooses ib1"]),

@@ -354,6 +354,7 @@ def _of_pods_alone(value: paths.Object, objects: Objects) -> Found:
                 text += "and the kubelet ends the pod when the volume and its logs together exceed them"
                 remedy = "raise the limit of ephemeral-storage above sizeLimit, or leave the limit out"
                 yield misread(f"{where}/sizeLimit", text, remedy, "controller")
+        yield from _scratch_in_memory(spec, path)
         for where, name in texts_with_paths(spec, "imagePullSecrets[].name", path):
             homes = objects.namespaces("", "Secret", name) if namespace else ()
             if not homes or "" in homes or namespace in homes:
@@ -364,6 +365,26 @@ def _of_pods_alone(value: paths.Object, objects: Objects) -> Found:
                 text = f"names the Secret {name[:80]} in imagePullSecrets, which these files have in {homes[0][:80]}"
                 remedy = f"make it in {namespace[:80]} too"
                 yield misread(where, f"{text}, and a kubelet reads those of the pod's namespace", remedy, "controller")
+
+
+def _scratch_in_memory(spec: Mapping[str, Any], path: str) -> Found:
+    """Scratch volumes in memory above the limits of the containers that mount them; a check has those at /dev/shm."""
+    for where, volume in at(spec, "volumes[]", path):
+        scratch = paths.mapping(paths.mapping(volume).get("emptyDir"))
+        size = amount_in(values_at(scratch, "sizeLimit")) if scratch.get("medium") == "Memory" else None
+        users = [each for each in values_at(spec, "containers[]") if size and _mounts(each, volume["name"])]
+        limits = [amount_in(values_at(each, "resources.limits.memory")) for each in users]
+        known = [each for each in limits if each is not None]
+        if size and known and len(known) == len(limits) and size > sum(known):
+            text = f"lets a volume in memory grow to {str(scratch['sizeLimit'])[:20]}, above the memory limits of the "
+            text += "containers that mount it, against which it counts, so they are killed before it is full"
+            yield misread(f"{where}/emptyDir/sizeLimit", text, "raise the limits, or use a disk", "controller")
+
+
+def _mounts(container: Any, name: str) -> bool:  # noqa: ANN401 - any JSON
+    """Whether a container mounts a volume elsewhere than at /dev/shm."""
+    mounts = map(paths.mapping, values_at(container, "volumeMounts[]"))
+    return any(each.get("name") == name and each.get("mountPath") != "/dev/shm" for each in mounts)  # noqa: S108 - a path of containers
 
 
 class _Mounted(NamedTuple):
@@ -428,6 +449,7 @@ _ONE_HANDLE: Final = frozenset({
     "s3.csi.aws.com", "file.csi.azure.com", "blob.csi.azure.com", "nfs.csi.k8s.io", "smb.csi.k8s.io", "csi.juicefs.com",
 })  # fmt: skip
 """Drivers whose documentation wants another volumeHandle for each volume; others name a file system by it."""
+_FOR_ROOT: Final = {"s3.csi.aws.com": ("Mountpoint", "allow-other"), "blob.csi.azure.com": ("blobfuse", "allow_other")}
 _BUCKETS: Final = "gcsfuse.csi.storage.gke.io"
 
 
@@ -503,11 +525,11 @@ def _buckets_of_users(spec: Mapping[str, Any], mounted: _Mounted) -> Found:
     if writer is None:
         return
     user = f"the user {writer[1]} of {writer[0][:60]}"
-    if mounted.driver == "s3.csi.aws.com" and mounted.name and "allow-other" not in mounted.options:
-        text = f"mounts the bucket of {mounted.claim[:60]} for {user}, and Mountpoint lets root alone in, unless "
-        text += f"PersistentVolume {mounted.name[:60]} has the mount option allow-other or the pod an fsGroup"
-        remedy = f"add allow-other, uid={writer[1]} and gid to its mountOptions"
-        yield misread(mounted.where, text, remedy, "controller")
+    program, option = _FOR_ROOT.get(mounted.driver, ("", ""))
+    if program and mounted.name and option not in mounted.options and "nfs" not in str(mounted.attributes).lower():
+        text = f"mounts the bucket of {mounted.claim[:60]} for {user}, and {program} lets root alone in, unless "
+        text += f"PersistentVolume {mounted.name[:60]} has the mount option {option} or the pod an fsGroup"
+        yield misread(mounted.where, text, f"add the option {option} to mountOptions of the volume", "controller")
     elif mounted.driver == _BUCKETS and not mounted.is_read_only and "uid=" not in mounted.options:
         text = (
             f"mounts a bucket by Cloud Storage FUSE for {user}, and without fsGroup or the mount option uid its files "
