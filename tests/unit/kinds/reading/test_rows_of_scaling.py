@@ -90,6 +90,24 @@ def test_a_monitor_selects_services_by_their_own_labels(more: str, home: str, la
     ] == found
 
 
+_ANY = "spec: {selector: {matchLabels: {app: a}}, podMetricsEndpoints: [{port: http}]"
+_LISTENS = "spec: {containers: [{name: c, image: x, ports: [{name: http, containerPort: 80}]}]}"
+
+
+@pytest.mark.parametrize(
+    ("home", "more", "count"), [("o", "", 1), ("n", "", 0), ("o", ", namespaceSelector: {any: true}", 0)]
+)
+def test_a_monitor_of_pods_reads_its_own_namespace(home: str, more: str, count: int) -> None:
+    kind = "apiVersion: monitoring.coreos.com/v1, kind: PodMonitor, metadata: {name: m, namespace: n}"
+    monitor = f"{{{kind}, {_ANY}{more}}}}}"
+    pod = f"{{apiVersion: v1, kind: Pod, metadata: {{name: p, namespace: {home}, labels: {{app: a}}}}, {_LISTENS}}}"
+    values = objects_of(f"{monitor}\n---\n{pod}")
+    files = inner_names.Files("n", Objects(values), Objects(values), None)
+    found = inner_names.names_of_nothing(values[0], key_of(values[0]), [], files)
+
+    assert sum("namespaceSelector" in each.remedy for each in found) == count
+
+
 _METRIC = """
 {apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: h, namespace: n}, spec: {metrics:
   [{type: Pods, %s: {metric: {name: waiting}, target: {%s}}}]}}

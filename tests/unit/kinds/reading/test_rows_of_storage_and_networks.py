@@ -79,6 +79,27 @@ def _read_only(more: str) -> str:
     return rows_written.written("v1", "PersistentVolumeClaim", spec, "name: d, namespace: a")
 
 
+def _secret(data: str) -> str:
+    return f"{{apiVersion: v1, kind: Secret, metadata: {{name: s}}, type: kubernetes.io/dockerconfigjson, {data}}}"
+
+
+_SECRET = "{apiVersion: v1, kind: Secret, metadata: {name: ngc, namespace: a}, type: Opaque}"
+
+
+def _pulling(secret: str) -> str:
+    kind = "apiVersion: v1, kind: ServiceAccount, metadata: {name: s, namespace: a}"
+    return f"{{{kind}, imagePullSecrets: [{{name: {secret}}}]}}"
+
+
+def _level(label: str) -> str:
+    return f"{{apiVersion: v1, kind: Namespace, metadata: {{name: a, labels: {{pod-security.kubernetes.io/{label}}}}}}}"
+
+
+def _timeout(text: str) -> str:
+    annotations = f"annotations: {{nginx.ingress.kubernetes.io/proxy-read-timeout: '{text}'}}"
+    return rows_written.written("networking.k8s.io/v1", "Ingress", "", f"name: i, {annotations}")
+
+
 def _rule(more: str) -> str:
     spec = f"groups: [{{name: g, rules: [{{alert: A, expr: 'up == 0', {more}}}]}}]"
     return rows_written.written("monitoring.coreos.com/v1", "PrometheusRule", spec)
@@ -167,6 +188,15 @@ def _constraint(spec: str) -> str:
         ((_read_only(""), _class("pd.csi.storage.gke.io")), ["so it stays empty"]),
         ((_read_only(", dataSource: {kind: PersistentVolumeClaim, name: s}"), _class("pd.csi.storage.gke.io")), []),
         ((_read_only(""), _class("nfs.csi.k8s.io")), []),
+        ((_secret("stringData: {config.json: a}"),), ["without the key"]),
+        ((_secret("data: {.dockerconfigjson: e30=}"),), []),
+        ((_pulling("ngc"), _SECRET), ["read Secrets of the type"]),
+        ((_pulling("other"), _SECRET), []),
+        ((_level("enforce: restricted-v2"),), ["level restricted-v2"]),
+        ((_level("enforce: restricted"),), []),
+        ((_level("enforce-version: '1.30'"),), ["the version 1.30"]),
+        ((_timeout("600s"),), ["a timeout of 600s"]),
+        ((_timeout("600"),), []),
         ((_rule("for: 5min"),), ["duration 5min"]),
         ((_rule("for: 1h30m"),), []),
         ((_lets_in(80), _served("None"), _SERVER), ["lets in port 80"]),
@@ -221,6 +251,7 @@ def test_objects_beside_pods_say_what_their_controllers_take(texts: tuple[str, .
 
 
 _BUCKET = "driver: s3.csi.aws.com, volumeHandle: %s"
+_CACHED = "/root/.cache/huggingface"
 _BLOB = "driver: blob.csi.azure.com, volumeHandle: h"
 _USER = "securityContext: {runAsUser: 1000}, "
 
@@ -264,6 +295,10 @@ _CACHE = "{name: gke-gcsfuse-cache, ephemeral: {volumeClaimTemplate: {spec: {}}}
         ((_pod(_claims("d", "e"), _USER), _kept("d", _BUCKET % "h")), ["lets root alone in"]),
         ((_pod(_claims("d", "e"), _USER), _kept("d", _BUCKET % "h", ", mountOptions: [allow-other]")), []),
         ((_pod(_claims("d", "e")), _kept("d", _BUCKET % "h")), []),
+        ((_pod(_claims("d", "e")).replace("/a", _CACHED), _kept("d", _BUCKET % "h")), ["keeps its cache of models"]),
+        ((_pod(_claims("d", "e")).replace("/a", _CACHED), _kept("d", _BLOB)), []),
+        ((_pod("", "", ', annotations: {k8s.v1.cni.cncf.io/networks: \'[{"name": "n"},]\'}'),), ["has no valid JSON"]),
+        ((_pod("", "", ", annotations: {k8s.v1.cni.cncf.io/networks: 'n, m'}"),), []),
         ((_pod(_claims("d", "e"), _USER), _kept("d", _BLOB)), ["blobfuse lets root alone in"]),
         ((_pod(_claims("d", "e"), _USER), _kept("d", _BLOB, ", mountOptions: [-o allow_other]")), []),
         ((_pod(_FUSE % "", _USER, _ANNOTATED),), ["cannot write there"]),
@@ -304,6 +339,8 @@ def test_pods_can_mount_their_volumes_and_write_there(texts: tuple[str, ...], fo
         ("", "hostUsers: false, hostIPC: true, ", ["shares a namespace"]),
         ("", "hostUsers: false, hostNetwork: true, ", ["feature gate"]),
         ("", "hostUsers: false, ", []),
+        ("", "dnsPolicy: None, ", ["without nameservers"]),
+        ("", "dnsPolicy: None, dnsConfig: {nameservers: [10.0.0.1]}, ", []),
         ("securityContext: {runAsUser: 0, runAsNonRoot: true}", "", ["runs as root"]),
         ("securityContext: {runAsUser: 0}", "securityContext: {runAsNonRoot: true}, ", ["runs as root"]),
         ("securityContext: {runAsUser: 0, runAsNonRoot: false}", "securityContext: {runAsNonRoot: true}, ", []),

@@ -354,7 +354,6 @@ def _of_pods_alone(value: paths.Object, objects: Objects) -> Found:
                 text += "and the kubelet ends the pod when the volume and its logs together exceed them"
                 remedy = "raise the limit of ephemeral-storage above sizeLimit, or leave the limit out"
                 yield misread(f"{where}/sizeLimit", text, remedy, "controller")
-        yield from _scratch_in_memory(spec, path)
         for where, name in texts_with_paths(spec, "imagePullSecrets[].name", path):
             homes = objects.namespaces("", "Secret", name) if namespace else ()
             if not homes or "" in homes or namespace in homes:
@@ -365,26 +364,6 @@ def _of_pods_alone(value: paths.Object, objects: Objects) -> Found:
                 text = f"names the Secret {name[:80]} in imagePullSecrets, which these files have in {homes[0][:80]}"
                 remedy = f"make it in {namespace[:80]} too"
                 yield misread(where, f"{text}, and a kubelet reads those of the pod's namespace", remedy, "controller")
-
-
-def _scratch_in_memory(spec: Mapping[str, Any], path: str) -> Found:
-    """Scratch volumes in memory above the limits of the containers that mount them; a check has those at /dev/shm."""
-    for where, volume in at(spec, "volumes[]", path):
-        scratch = paths.mapping(paths.mapping(volume).get("emptyDir"))
-        size = amount_in(values_at(scratch, "sizeLimit")) if scratch.get("medium") == "Memory" else None
-        users = [each for each in values_at(spec, "containers[]") if size and _mounts(each, volume["name"])]
-        limits = [amount_in(values_at(each, "resources.limits.memory")) for each in users]
-        known = [each for each in limits if each is not None]
-        if size and known and len(known) == len(limits) and size > sum(known):
-            text = f"lets a volume in memory grow to {str(scratch['sizeLimit'])[:20]}, above the memory limits of the "
-            text += "containers that mount it, against which it counts, so they are killed before it is full"
-            yield misread(f"{where}/emptyDir/sizeLimit", text, "raise the limits, or use a disk", "controller")
-
-
-def _mounts(container: Any, name: str) -> bool:  # noqa: ANN401 - any JSON
-    """Whether a container mounts a volume elsewhere than at /dev/shm."""
-    mounts = map(paths.mapping, values_at(container, "volumeMounts[]"))
-    return any(each.get("name") == name and each.get("mountPath") != "/dev/shm" for each in mounts)  # noqa: S108 - a path of containers
 
 
 class _Mounted(NamedTuple):
@@ -520,6 +499,11 @@ def _buckets_of_users(spec: Mapping[str, Any], mounted: _Mounted) -> Found:
         text += "ServiceAccount, so the bucket refuses it"
         remedy = 'set hostNetworkPodKSA: "true" in volumeAttributes (GKE 1.33 and later), or leave hostNetwork out'
         yield misread(mounted.where, text, remedy, "controller")
+    if mounted.driver == "s3.csi.aws.com" and not mounted.is_read_only and (folder := _cache_at(spec, mounted.volume)):
+        text = f"keeps its cache of models ({folder[:60]}) in a bucket by Mountpoint, which has no symbolic links and, "
+        text += "but for directory buckets, no renames, by which the hub stores models, so a download into it fails"
+        remedy = "put the cache on a file system, and copy models into the bucket as plain files"
+        yield misread(mounted.where, text, remedy, "controller")
     has_group = isinstance(paths.mapping(spec.get("securityContext")).get("fsGroup"), int)
     writer = None if has_group else _first_writer(spec, {mounted.volume})
     if writer is None:
@@ -537,6 +521,21 @@ def _buckets_of_users(spec: Mapping[str, Any], mounted: _Mounted) -> Found:
         text += "belong to root, so the user cannot write there"
         remedy = f"set fsGroup, or mountOptions uid={writer[1]},gid=...,file-mode=664,dir-mode=775"
         yield misread(mounted.where, text, remedy, "controller")
+
+
+def _cache_at(spec: Mapping[str, Any], volume: str) -> str:
+    """The folder of a volume where a container keeps its cache of models of the hub; empty for another one."""
+    for container in map(paths.mapping, values_at(spec, "containers[]")):
+        variables = [paths.mapping(each) for each in values_at(container, "env[]")]
+        homes = {each.get("value") for each in variables if each.get("name") in ("HF_HOME", "HF_HUB_CACHE")}
+        for mount in map(paths.mapping, values_at(container, "volumeMounts[]")):
+            folder = paths.text(mount.get("mountPath"))
+            is_cache = (
+                folder.rstrip("/").endswith(("/.cache/huggingface", "/.cache/huggingface/hub")) or folder in homes
+            )
+            if mount.get("name") == volume and is_cache and mount.get("readOnly") is not True:
+                return folder
+    return ""
 
 
 _CLASS: Final = ("storage.k8s.io", "StorageClass")

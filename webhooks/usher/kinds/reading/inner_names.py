@@ -328,6 +328,7 @@ def _ports(value: paths.Object, key: tuple[str, str], namespace: str, objects: O
         yield from _port_not_there(
             value, namespace, objects, "spec.podMetricsEndpoints[].port", "/spec/selector/matchLabels"
         )
+        yield from _pods_elsewhere(value, namespace, objects)
     if key == ("", "Service"):
         yield from _port_not_there(value, namespace, objects, "spec.ports[].targetPort", "/spec/selector")
         yield from _names_before_ready(value, namespace, objects)
@@ -527,6 +528,13 @@ def _port_not_scraped(value: paths.Object, namespace: str, objects: Objects) -> 
             yield environment.misread(place, text, _meant(name, known, "port"), "agent")
 
 
+def _pods_elsewhere(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
+    wanted = known_keys.part_at(value, "/spec/selector/matchLabels")
+    if wanted and not places.values_at(value, "spec.namespaceSelector.{any,matchNames}"):
+        homes = {home for home, _ in objects.all() if places.labelled_pods(objects, home, wanted)}
+        yield from _elsewhere("pods", sorted(homes), namespace)
+
+
 def _services_elsewhere(wanted: Mapping[str, Any], namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
     """Services that a ServiceMonitor selects by their labels in another namespace than its own."""
     homes = sorted(
@@ -534,10 +542,13 @@ def _services_elsewhere(wanted: Mapping[str, Any], namespace: str, objects: Obje
         for home, each in objects.in_namespaces("", "Service")
         if wanted.items() <= known_keys.part_at(each, "/metadata/labels").items()
     )
+    yield from _elsewhere("Services", homes, namespace)
+
+
+def _elsewhere(kind: str, homes: Sequence[str], namespace: str) -> Iterator[model.UnreadKey]:
     if homes and namespace and namespace not in homes and "" not in homes:
-        home = homes[0][:60]
-        text = f"reads Services of its own namespace {namespace[:60]} alone, and those with its labels are in {home}"
-        remedy = f"add namespaceSelector with matchNames [{home}]"
+        text = f"reads {kind} of its own namespace {namespace[:60]} alone, and those that fit are in {homes[0][:60]}"
+        remedy = f"add namespaceSelector with matchNames [{homes[0][:60]}]"
         yield environment.misread("/spec/selector/matchLabels", text, remedy, "agent")
 
 

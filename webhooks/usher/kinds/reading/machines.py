@@ -1,4 +1,4 @@
-"""Machines and devices of pods: images for other machines, claims of several users, and channels between nodes."""
+"""Machines and devices of pods: images for other machines, claims of several users, channels, and volumes in memory."""
 
 import re
 from collections import defaultdict
@@ -11,6 +11,7 @@ from usher.kinds.reading import known_keys
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.value_forms import (
     PodSpec,
+    amount_in,
     at,
     is_placeholder,
     pod_specs,
@@ -38,8 +39,30 @@ def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[st
     nodes = objects.once("labels of each node", lambda: _labels_of_nodes(objects))
     yield from _images_for_other_machines(value, nodes, devices, objects)
     yield from _of_cuda(value, devices)
+    for spec, path, _ in pod_specs(value):
+        yield from _scratch_in_memory(spec, path)
     if value.get("kind") == "DaemonSet":
         yield from _by_features_in_another_form(value, nodes)
+
+
+def _scratch_in_memory(spec: Mapping[str, Any], path: str) -> Found:
+    """Scratch volumes in memory above the limits of the containers that mount them; a check has those at /dev/shm."""
+    for where, volume in at(spec, "volumes[]", path):
+        scratch = paths.mapping(paths.mapping(volume).get("emptyDir"))
+        size = amount_in(values_at(scratch, "sizeLimit")) if scratch.get("medium") == "Memory" else None
+        users = [each for each in values_at(spec, "containers[]") if size and _mounts(each, volume["name"])]
+        limits = [amount_in(values_at(each, "resources.limits.memory")) for each in users]
+        known = [each for each in limits if each is not None]
+        if size and known and len(known) == len(limits) and size > sum(known):
+            text = f"lets a volume in memory grow to {str(scratch['sizeLimit'])[:20]}, above the memory limits of the "
+            text += "containers that mount it, against which it counts, so they are killed before it is full"
+            yield misread(f"{where}/emptyDir/sizeLimit", text, "raise the limits, or use a disk", "controller")
+
+
+def _mounts(container: Any, name: str) -> bool:  # noqa: ANN401 - any JSON
+    """Whether a container mounts a volume elsewhere than at /dev/shm."""
+    mounts = map(paths.mapping, values_at(container, "volumeMounts[]"))
+    return any(each.get("name") == name and each.get("mountPath") != "/dev/shm" for each in mounts)  # noqa: S108 - a path of containers
 
 
 _CHOOSE_MACHINES: Final = (

@@ -69,7 +69,13 @@ _JSON: Final = {
 
 
 def _damaged_json(value: paths.Object) -> Found:
-    for where, text in texts_with_paths(value, _JSON.get(str(value.get("kind")), "kind.none")):
+    written = list(texts_with_paths(value, _JSON.get(str(value.get("kind")), "kind.none")))
+    for _, path, _ in pod_specs(value):
+        metadata = f"{path.removesuffix('/spec')}/metadata/annotations"
+        for key in (_NETWORKS, "networking.gke.io/interfaces"):
+            text = paths.text(known_keys.part_at(value, metadata).get(key))
+            written += [(paths.join(metadata, key), text)] if text.lstrip().startswith("[") else []
+    for where, text in written:
         try:
             if text.strip() and not is_placeholder(text):
                 orjson.loads(text)
