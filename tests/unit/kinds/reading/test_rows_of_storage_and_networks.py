@@ -79,6 +79,53 @@ def _read_only(more: str) -> str:
     return rows_written.written("v1", "PersistentVolumeClaim", spec, "name: d, namespace: a")
 
 
+def _route(more: str) -> str:
+    return rows_written.written("route.openshift.io/v1", "Route", "to: {name: vllm}", f"name: r{more}")
+
+
+def _identified(more: str) -> str:
+    spec = "serviceAccountName: s, containers: [{name: c, image: x}]"
+    return rows_written.written("v1", "Pod", spec, f"name: p, namespace: a{more}")
+
+
+_IDENTITY = rows_written.written(
+    "v1", "ServiceAccount", "", "name: s, namespace: a, annotations: {azure.workload.identity/client-id: '7'}"
+)
+_B200 = rows_written.node_of("node.kubernetes.io/instance-type: p6-b200.48xlarge")
+
+
+def _plugin(version: str) -> str:
+    container = f"{{name: c, image: 'lab/aws-efa-k8s-device-plugin:v{version}'}}"
+    return rows_written.written("apps/v1", "DaemonSet", f"template: {{spec: {{containers: [{container}]}}}}")
+
+
+def _webhook(text: str) -> str:
+    kind = "apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: w}"
+    return f"{{{kind}, webhooks: [{{{text}}}]}}"
+
+
+def _allows(rule: str) -> str:
+    return f"{{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {{name: r}}, rules: [{{{rule}}}]}}"
+
+
+def _kept_in(spec: str) -> str:
+    return rows_written.written("v1", "PersistentVolume", f"storageClassName: c, {spec}", "name: v")
+
+
+def _shared(mode: str) -> str:
+    spec = f"accessModes: [{mode}], storageClassName: c, volumeName: v"
+    return rows_written.written("v1", "PersistentVolumeClaim", spec, "name: d, namespace: a")
+
+
+def _certificate(name: str) -> str:
+    spec = f"dnsNames: [{name}], issuerRef: {{name: i, kind: ClusterIssuer}}"
+    return rows_written.written("cert-manager.io/v1", "Certificate", spec, "name: c, namespace: a")
+
+
+def _issuer(spec: str) -> str:
+    return rows_written.written("cert-manager.io/v1", "ClusterIssuer", spec, "name: i")
+
+
 def _secret(data: str) -> str:
     return f"{{apiVersion: v1, kind: Secret, metadata: {{name: s}}, type: kubernetes.io/dockerconfigjson, {data}}}"
 
@@ -197,6 +244,32 @@ def _constraint(spec: str) -> str:
         ((_level("enforce-version: '1.30'"),), ["the version 1.30"]),
         ((_timeout("600s"),), ["a timeout of 600s"]),
         ((_timeout("600"),), []),
+        ((_route(""),), ["ends a request"]),
+        ((_route(", annotations: {haproxy.router.openshift.io/timeout: 5m}"),), []),
+        ((_identified(""), _IDENTITY), ["they get no token"]),
+        ((_identified(", labels: {azure.workload.identity/use: 'true'}"), _IDENTITY), []),
+        ((_identified(", annotations: {iam.gke.io/gcp-service-account: a}"),), ["on ServiceAccounts alone"]),
+        ((_plugin("0.5.3"), _B200), ["before 0.5.10"]),
+        ((_plugin("0.5.10"), _B200), []),
+        ((_webhook("name: w, rules: [{resources: [pod]}]"),), ["asked about pod", "three parts"]),
+        ((_webhook("name: w.example.com, rules: [{resources: [pods, '*']}]"),), []),
+        ((_webhook("name: w.example.com, clientConfig: {url: 'http://a/b'}"),), ["by https alone"]),
+        ((_allows("apiGroups: [''], resources: [jobs]"),), ["jobs without the group batch"]),
+        ((_allows("apiGroups: [batch], resources: [jobs]"),), []),
+        ((_allows("apiGroups: [batch.volcano.sh], resources: [jobs]"),), []),
+        ((_allows("apiGroups: [batch], resources: [pods]"),), ["pods without the core group"]),
+        ((_allows("apiGroups: [metrics.k8s.io], resources: [pods]"),), []),
+        ((_allows("apiGroups: [apps/v1], resources: ['*']"),), ["have no version there"]),
+        ((_allows("apiGroups: [batch], resources: [Job]"),), ["plural and in small letters"]),
+        (
+            (_kept_in("local: {path: /mnt/a}, accessModes: [ReadWriteMany], nodeAffinity: {required: {}}"),),
+            ["on one node"],
+        ),
+        ((_shared("ReadWriteMany"), _kept_in("hostPath: {path: /mnt/a}")), ["for itself (hostPath)"]),
+        ((_shared("ReadWriteOnce"), _kept_in("hostPath: {path: /mnt/a}")), []),
+        ((_certificate("w.a.svc"), _issuer("acme: {server: 'https://a/b'}")), ["an ACME issuer"]),
+        ((_certificate("w.example.com"), _issuer("acme: {server: 'https://a/b'}")), []),
+        ((_certificate("w.a.svc"), _issuer("selfSigned: {}")), []),
         ((_rule("for: 5min"),), ["duration 5min"]),
         ((_rule("for: 1h30m"),), []),
         ((_lets_in(80), _served("None"), _SERVER), ["lets in port 80"]),
@@ -256,6 +329,9 @@ _BLOB = "driver: blob.csi.azure.com, volumeHandle: h"
 _USER = "securityContext: {runAsUser: 1000}, "
 
 
+_EFA = "vpc.amazonaws.com/efa: 4"
+
+
 def _pod(volumes: str, spec: str = "", metadata: str = "") -> str:
     mounts = "volumeMounts: [{name: v, mountPath: /a}, {name: w, mountPath: /b}]"
     container = f"{{name: c, image: 'lab/c:1', {mounts}}}"
@@ -272,6 +348,14 @@ def _claims(first: str, second: str) -> str:
 
 _FUSE = "{name: v, csi: {driver: gcsfuse.csi.storage.gke.io%s}}"
 _ANNOTATED = ", annotations: {gke-gcsfuse/volumes: 'true'}"
+_CONFIGURED = "{apiVersion: v1, kind: ConfigMap, metadata: {name: m, namespace: a}, data: {monitor.json: '{}'}}"
+
+
+def _reading(file: str) -> str:
+    pod = _pod("{name: w, configMap: {name: m}}")
+    return pod.replace("image: 'lab/c:1', ", f"image: 'lab/c:1', args: ['--config={file}'], ")
+
+
 _IN_MEMORY, _IMAGE = "{name: v, emptyDir: {medium: Memory, sizeLimit: %s}}", "image: 'lab/c:1', "
 _LIMIT = "resources: {limits: {memory: 4Gi}}, "
 _CACHE = "{name: gke-gcsfuse-cache, ephemeral: {volumeClaimTemplate: {spec: {}}}}"
@@ -312,6 +396,10 @@ _CACHE = "{name: gke-gcsfuse-cache, ephemeral: {volumeClaimTemplate: {spec: {}}}
         ),
         ((_pod(_FUSE % ", volumeAttributes: {bucketName: 'gs://b'}", "", _ANNOTATED),), ["names the bucket gs://b"]),
         ((_pod(_CACHE, "", _ANNOTATED),), ["without fsGroup"]),
+        ((_reading("/b/gpu.json"), _CONFIGURED), ["reads /b/gpu.json"]),
+        ((_reading("/b/monitor.json"), _CONFIGURED), []),
+        ((_reading("/b/monitor.json.bak/x"), _CONFIGURED), []),
+        ((_reading("/c/gpu.json"), _CONFIGURED), []),
         ((_pod(_CACHE, "securityContext: {fsGroup: 7}, ", _ANNOTATED),), []),
         ((_pod(_IN_MEMORY % "8Gi").replace(_IMAGE, _IMAGE + _LIMIT),), ["above the memory limits"]),
         ((_pod(_IN_MEMORY % "2Gi").replace(_IMAGE, _IMAGE + _LIMIT),), []),
@@ -370,6 +458,18 @@ def test_pods_can_mount_their_volumes_and_write_there(texts: tuple[str, ...], fo
         ("image: 'ghcr.io/OWNER/b:1'", "", []),
         ("image: 'ghcr.io/a/b:1:2'", "", ["two tags"]),
         ("image: 'localhost:5000/a/b@sha256:0a'", "", []),
+        (
+            f"resources: {{limits: {{{_EFA}}}}}",
+            "volumes: [{name: v, hostPath: {path: /dev/infiniband}}], ",
+            ["of its node"],
+        ),
+        ("", "volumes: [{name: v, hostPath: {path: /dev/infiniband}}], ", []),
+        ("resources: {limits: {hugepages-2Mi: 1Gi}}", "", ["without cpu and memory"]),
+        ("resources: {limits: {hugepages-2Mi: 1Gi, memory: 1Gi}}", "", []),
+        ("env: [{name: UCX_NET_DEVICES, value: 'mlx5_0,mlx5_1:1'}]", "", ["names mlx5_0"]),
+        ("env: [{name: UCX_NET_DEVICES, value: 'mlx5_0:1,eth0'}]", "", []),
+        ("env: [{name: NCCL_DEBUG, value: DEBUG}]", "", ["NCCL_DEBUG to DEBUG"]),
+        ("env: [{name: NCCL_DEBUG, value: info}]", "", []),
         ("env: [{name: NCCL_P2P_LEVEL, value: nvl}]", "", ["sets the level nvl"]),
         ("env: [{name: NCCL_NET_GDR_LEVEL, value: '5'}]", "", []),
         ("env: [{name: NCCL_IB_HCA, value: 'mlx5_0,ib1'}]", "", ["chooses ib1"]),
