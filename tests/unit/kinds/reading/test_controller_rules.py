@@ -48,27 +48,6 @@ def test_a_misspelt_variable_is_found_with_what_was_meant(written: str, meant: s
 
 
 @pytest.mark.parametrize(
-    ("query", "remedies"),
-    [
-        ("sum(rate(vllm:request_success_total[5m]))", []),
-        ("sum(rate(vllm:request_success_total[5m]) by (model_name)", ["close each bracket of the query"]),
-        ("count(up{job=~'a(b|c'})", []),
-        ("vllm_num_requests_waiting > 5", ["write vllm:num_requests_waiting"]),
-    ],
-)
-def test_queries_of_rules_are_whole_and_about_metrics_that_are_there(query: str, remedies: list[str]) -> None:
-    rules = {"groups": [{"name": "g", "rules": [{"alert": "A", "expr": query}]}]}
-    value = {
-        "apiVersion": "monitoring.coreos.com/v1",
-        "kind": "PrometheusRule",
-        "metadata": {"name": "r"},
-        "spec": rules,
-    }
-
-    assert [remedy for _, remedy in _found(value)] == remedies
-
-
-@pytest.mark.parametrize(
     "name",
     ["NCCL_IB_HCA", "HCCL_SOCKET_IFNAME", "NCCL_OWN_PLUGIN", "VLLM_USE_FLASHINFER_MOE_FP8", "VLLM_NEW", "CCL_LOG"],
 )

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from unit.kinds.reading.rows_written import first_words, key_of, objects_of
-from usher.kinds.reading import counts, inner_names, started_programs, value_forms
+from usher.kinds.reading import controller_rules, counts, inner_names, started_programs, value_forms
 from usher.kinds.reading.values import Objects
 
 _Json = dict[str, Any]
@@ -88,6 +88,27 @@ def test_a_monitor_selects_services_by_their_own_labels(more: str, home: str, la
         for each in inner_names.names_of_nothing(values[0], key_of(values[0]), [], files)
         if each.topic == "agent"
     ] == found
+
+
+@pytest.mark.parametrize(
+    ("query", "remedies"),
+    [
+        ("sum(rate(vllm:request_success_total[5m]))", []),
+        ("sum(rate(vllm:request_success_total[5m]) by (model_name)", ["close each bracket of the query"]),
+        ("count(up{job=~'a(b|c'})", []),
+        ("vllm_num_requests_waiting > 5", ["write vllm:num_requests_waiting"]),
+    ],
+)
+def test_queries_of_rules_are_whole_and_about_metrics_that_are_there(query: str, remedies: list[str]) -> None:
+    rules = {"groups": [{"name": "g", "rules": [{"alert": "A", "expr": query}]}]}
+    value = {
+        "apiVersion": "monitoring.coreos.com/v1",
+        "kind": "PrometheusRule",
+        "metadata": {"name": "r"},
+        "spec": rules,
+    }
+
+    assert [each.remedy for each in controller_rules.refused(value, key_of(value), [])] == remedies
 
 
 _ANY = "spec: {selector: {matchLabels: {app: a}}, podMetricsEndpoints: [{port: http}]"
