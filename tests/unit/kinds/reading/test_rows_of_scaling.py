@@ -100,13 +100,9 @@ def test_a_monitor_selects_services_by_their_own_labels(more: str, home: str, la
     ],
 )
 def test_queries_of_rules_are_whole_and_about_metrics_that_are_there(query: str, remedies: list[str]) -> None:
-    rules = {"groups": [{"name": "g", "rules": [{"alert": "A", "expr": query}]}]}
-    value = {
-        "apiVersion": "monitoring.coreos.com/v1",
-        "kind": "PrometheusRule",
-        "metadata": {"name": "r"},
-        "spec": rules,
-    }
+    text = "{apiVersion: monitoring.coreos.com/v1, kind: PrometheusRule, spec: {groups: [{name: g}]}}"
+    value = objects_of(text)[0]
+    value["spec"]["groups"][0]["rules"] = [{"alert": "A", "expr": query}]
 
     assert [each.remedy for each in controller_rules.refused(value, key_of(value), [])] == remedies
 

@@ -165,6 +165,10 @@ def _served(address: str) -> str:
 _SERVER = rows_written.pod_of()
 
 
+def _calling(address: str) -> str:
+    return rows_written.pod_of().replace("image:", f"args: ['--url=http://{address}/v1'], image:")
+
+
 def _kept(name: str, source: str, more: str = "") -> str:
     claim = f"claimRef: {{namespace: a, name: {name}}}"
     return rows_written.written("v1", "PersistentVolume", f"{claim}, csi: {{{source}}}{more}", f"name: pv-{name}")
@@ -274,6 +278,9 @@ def _constraint(spec: str) -> str:
         ((_rule("for: 1h30m"),), []),
         ((_lets_in(80), _served("None"), _SERVER), ["lets in port 80"]),
         ((_lets_in(8000), _served("None"), _SERVER), []),
+        ((_served("None"), _calling("head:80")), ["is headless"]),
+        ((_served("None"), _calling("head:8000")), []),
+        ((_served("10.0.0.7"), _calling("head:80")), []),
         ((_of(_AZURE, "protocol: nfs, skuName: Standard_LRS"),), ["with Standard_LRS"]),
         ((_of(_AZURE, "protocol: nfs, skuName: Premium_LRS", ", mountOptions: [nconnect=4]"),), []),
         ((_of(_AZURE, "protocol: nfs", ", mountOptions: [dir_mode=0777]"),), ["dir_mode=0777 of SMB"]),

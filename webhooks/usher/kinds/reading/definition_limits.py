@@ -307,6 +307,8 @@ def beside_webhooks(value: paths.Object, key: tuple[str, str], objects: Objects)
     yield from _closed_to_the_api_server(value, objects)
     if key == _POLICIES:
         yield from _ports_of_services(value, objects)
+    if key == ("", "Service"):
+        yield from _ports_of_no_proxy(value, objects)
 
 
 def _slow_webhooks(value: paths.Object, objects: Objects) -> Found:
@@ -433,13 +435,14 @@ _POLICIES: Final = ("networking.k8s.io", "NetworkPolicy")
 
 def _closed_to_the_api_server(value: paths.Object, objects: Objects) -> Found:
     """Servers of webhooks whose NetworkPolicies let in pods alone, or nothing (tektoncd/pipeline#3172)."""
-    for where, service in at(value, _SERVICES) if any(objects.in_namespaces(*_POLICIES)) else ():
+    for where, service in at(value, _SERVICES):
+        policies = objects.once("network policies", lambda: [*objects.in_namespaces(*_POLICIES)])
         name, home = (paths.text(paths.mapping(service).get(key)) for key in ("name", "namespace"))
-        found = objects.find(Reference(group="", kind="Service", name=name, namespace=home))
-        labels = {} if isinstance(found, Absence) else known_keys.part_at(found, "/spec/selector")
+        found = objects.find(Reference(group="", kind="Service", name=name, namespace=home)) if policies else None
+        labels = {} if found is None or isinstance(found, Absence) else known_keys.part_at(found, "/spec/selector")
         chosen = [
             {**known_keys.part_at(each, "/spec"), "name": paths.metadata(each).get("name")}
-            for within, each in objects.in_namespaces(*_POLICIES)
+            for within, each in policies
             if within == home and _selects(known_keys.part_at(each, "/spec"), labels)
         ]
         rules = [rule for each in chosen for rule in values_at(each, "ingress[]")]
@@ -478,6 +481,31 @@ def _ports_of_services(value: paths.Object, objects: Objects) -> Found:
                 return
 
 
+def _ports_of_no_proxy(value: paths.Object, objects: Objects) -> Found:
+    """A headless Service whose pods are called at its port, though they listen on another one."""
+    spec, name = paths.mapping(value.get("spec")), paths.text(paths.metadata(value).get("name"))
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    for where, each in at(spec, "ports[]", "/spec") if spec.get("clusterIP") == "None" and name else ():
+        port, behind = paths.mapping(each).get("port"), paths.mapping(each).get("targetPort")
+        if not isinstance(port, int) or not isinstance(behind, int) or port == behind:
+            continue
+        called = re.compile(rf"(?<![\w-]){re.escape(name)}(?:\.[\w.-]+)?:{port}\b")
+        if called.search(objects.once(f"calls of {namespace}", lambda: _calls(namespace, objects))):
+            message = f"is headless, so nothing makes its port {port} to {behind}, and pods call {name[:60]}:{port}"
+            remedy = f"call port {behind}, or let the programs listen on {port}"
+            yield misread(f"{where}/targetPort", message, remedy, "controller")
+
+
+def _calls(namespace: str, objects: Objects) -> str:
+    """All texts of the programs of a namespace, one a line."""
+    pods = [one for home, other in objects.all() if home == namespace for one, _, _ in pod_specs(other)]
+    return "\n".join(text for pod in pods for text in texts_at(pod, _CALLS))
+
+
+_CONTAINERS: Final = "{containers,initContainers}[]"
+_CALLS: Final = f"{_CONTAINERS}.command[] {_CONTAINERS}.args[] {_CONTAINERS}.env[].value"
+
+
 def _selects(policy: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
     """Whether a policy about Ingress surely selects pods with at least these labels."""
     selector = paths.mapping(policy.get("podSelector"))
@@ -493,7 +521,6 @@ def _may_be_api_server(rule: Any) -> bool:  # noqa: ANN401 - any JSON
     return not listed or any(each.keys() != {"podSelector"} for each in listed)
 
 
-_CONTAINERS: Final = "{containers,initContainers}[]"
 _LEVEL: Final = "pod-security.kubernetes.io/enforce"
 _CAPABILITIES: Final = (
     "AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP SETGID SETPCAP SETUID SYS_CHROOT"

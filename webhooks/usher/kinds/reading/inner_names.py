@@ -332,7 +332,6 @@ def _ports(value: paths.Object, key: tuple[str, str], namespace: str, objects: O
     if key == ("", "Service"):
         yield from _port_not_there(value, namespace, objects, "spec.ports[].targetPort", "/spec/selector")
         yield from _names_before_ready(value, namespace, objects)
-        yield from _ports_of_no_proxy(value, namespace, objects)
     if key == ("monitoring.coreos.com", "ServiceMonitor"):
         yield from _port_not_scraped(value, namespace, objects)
 
@@ -531,8 +530,9 @@ def _port_not_scraped(value: paths.Object, namespace: str, objects: Objects) -> 
 def _pods_elsewhere(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
     wanted = known_keys.part_at(value, "/spec/selector/matchLabels")
     if wanted and not places.values_at(value, "spec.namespaceSelector.{any,matchNames}"):
-        homes = {home for home, _ in objects.all() if places.labelled_pods(objects, home, wanted)}
-        yield from _elsewhere("pods", sorted(homes), namespace)
+        homes = objects.once("namespaces of objects", lambda: sorted({home for home, _ in objects.all()}))
+        found = [each for each in homes if places.labelled_pods(objects, each, wanted)]
+        yield from _elsewhere("pods", found, namespace)
 
 
 def _services_elsewhere(wanted: Mapping[str, Any], namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
@@ -554,24 +554,6 @@ def _elsewhere(kind: str, homes: Sequence[str], namespace: str) -> Iterator[mode
 
 _MEETING: Final = memo.pattern(r"nnodes|dist[-_]init|rdzv|master[-_]addr", re.IGNORECASE)
 """Words of servers whose first pod is ready only once all have met."""
-
-
-def _ports_of_no_proxy(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
-    """A headless Service whose pods are called at its port, though they listen on another one."""
-    spec, name = paths.mapping(value.get("spec")), paths.text(paths.metadata(value).get("name"))
-    for where, each in places.at(spec, "ports[]", "/spec") if spec.get("clusterIP") == "None" and name else ():
-        port, behind = paths.mapping(each).get("port"), paths.mapping(each).get("targetPort")
-        if not isinstance(port, int) or not isinstance(behind, int) or port == behind:
-            continue
-        called = re.compile(rf"(?<![\w-]){re.escape(name)}(?:\.[\w.-]+)?:{port}\b")
-        pods = (one for home, other in objects.all() if home == namespace for one, _, _ in places.pod_specs(other))
-        if any(called.search(text) for pod in pods for text in places.texts_at(pod, _CALLS)):
-            message = f"is headless, so nothing makes its port {port} to {behind}, and pods call {name[:60]}:{port}"
-            remedy = f"call port {behind}, or let the programs listen on {port}"
-            yield environment.misread(f"{where}/targetPort", message, remedy, "controller")
-
-
-_CALLS: Final = f"{_CONTAINERS}.command[] {_CONTAINERS}.args[] {_CONTAINERS}.env[].value"
 
 
 def _names_before_ready(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
