@@ -16,7 +16,7 @@ def _webhook(reference: str, namespace: str = "h") -> str:
     client = f"clientConfig: {{service: {{name: s, namespace: {namespace}}}}}"
     return (
         "{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: w, "
-        f"annotations: {{cert-manager.io/inject-ca-from: {reference}}}}}, webhooks: [{{name: w, {client}}}]}}"
+        f"annotations: {{cert-manager.io/inject-ca-from: {reference}}}}}, webhooks: [{{name: w.a.b, {client}}}]}}"
     )
 
 

@@ -431,9 +431,9 @@ def test_machines_that_attach_hyperdisk_alone(board: str, others: list[str], cou
         ("disk.csi.azure.com", "skuName: PremiumV2_LRS, cachingMode: ReadOnly", 1),
         ("disk.csi.azure.com", "skuName: PremiumV2_LRS, cachingMode: None", 0),
         ("disk.csi.azure.com", "skuName: Premium_LRS, cachingMode: ReadOnly", 0),
-        ("fsx.csi.aws.com", "deploymentType: PERSISTENT_2, perUnitStorageThroughput: '200'", 1),
-        ("fsx.csi.aws.com", "deploymentType: PERSISTENT_2, perUnitStorageThroughput: '250'", 0),
-        ("fsx.csi.aws.com", "deploymentType: PERSISTENT_1, perUnitStorageThroughput: '200'", 0),
+        ("fsx.csi.aws.com", "subnetId: s, deploymentType: PERSISTENT_2, perUnitStorageThroughput: '200'", 1),
+        ("fsx.csi.aws.com", "subnetId: s, deploymentType: PERSISTENT_2, perUnitStorageThroughput: '250'", 0),
+        ("fsx.csi.aws.com", "subnetId: s, deploymentType: PERSISTENT_1, perUnitStorageThroughput: '200'", 0),
         ("lab", "type: gp4", 0),
     ],
 )

@@ -74,6 +74,7 @@ _RANKS = "torchrun --nnodes=2 --rdzv-endpoint=train-0.train:29500 t.py"
 _WAIT = "has pods that wait for each other, and NetworkPolicy deny lets "
 _IN, _OUT = f"{_WAIT}in nothing that they send each other", f"{_WAIT}out nothing that they send each other"
 _TO_PODS = "{to: [{podSelector: {}}]}"
+_ONE_PORT = f"{_WAIT}them reach each other on port 22 alone, and NCCL, Gloo and Ray choose others as well"
 _NO_NAMES = f"{_WAIT}them reach pods of their namespace alone, not the DNS of the cluster by which they find each other"
 
 
@@ -86,7 +87,7 @@ _NO_NAMES = f"{_WAIT}them reach pods of their namespace alone, not the DNS of th
         ("podSelector: {}, ingress: [{from: [{podSelector: {matchLabels: {app: train}}}]}]", []),
         ("podSelector: {}, ingress: [{from: [{podSelector: {matchLabels: {operator: adds}}}]}]", []),
         ("podSelector: {}, ingress: [{from: [{namespaceSelector: {}}]}]", []),
-        ("podSelector: {}, ingress: [{ports: [{port: 22}]}]", []),
+        ("podSelector: {}, ingress: [{ports: [{port: 22}]}]", [_ONE_PORT]),
         ("podSelector: {}, policyTypes: [Egress], egress: [{to: [{podSelector: {}}]}]", [_NO_NAMES]),
         (
             f"podSelector: {{}}, policyTypes: [Egress], egress: [{_TO_PODS}, {{to: [{{namespaceSelector: {{}}}}]}}]",
@@ -94,6 +95,9 @@ _NO_NAMES = f"{_WAIT}them reach pods of their namespace alone, not the DNS of th
         ),
         ("podSelector: {}, policyTypes: [Egress], egress: [{to: [{podSelector: {}}]}, {ports: [{port: 53}]}]", []),
         ("podSelector: {matchLabels: {app: web}}", []),
+        ("podSelector: {}, ingress: [{from: [{podSelector: {}}], ports: [{port: 22}]}]", [_ONE_PORT]),
+        ("podSelector: {}, ingress: [{from: [{podSelector: {}}], ports: [{port: 1024, endPort: 65535}]}]", []),
+        ("podSelector: {}, ingress: [{ports: [{port: 1}]}, {from: [{podSelector: {}}]}]", []),
         ("podSelector: {matchExpressions: [{key: app, operator: Exists}]}", []),
     ],
 )  # fmt: skip
@@ -151,3 +155,41 @@ def test_a_short_name_in_the_network_of_the_node_is_a_service_only_if_there_is_o
 
     assert [each.text for each in chosen_boards.beside_others(pod, ("", "Pod"), Objects([pod, service]))] == [text]
     assert list(chosen_boards.beside_others(pod, ("", "Pod"), Objects([pod]))) == []
+
+
+def _attaching(count: int, machine: str = "p5.48xlarge", efa: int = 32) -> paths.Object:
+    container = f"{{name: c, image: 'a:1', resources: {{limits: {{nvidia.com/gpu: 8, vpc.amazonaws.com/efa: {efa}}}}}}}"
+    metadata = "metadata: {labels: {app: t}, annotations: {k8s.v1.cni.cncf.io/networks: 'n, n'}}"
+    selector = f"nodeSelector: {{node.kubernetes.io/instance-type: {machine}}}"
+    template = f"template: {{{metadata}, spec: {{{selector}, containers: [{container}]}}}}"
+    spec = f"replicas: {count}, serviceName: t, selector: {{matchLabels: {{app: t}}}}, {template}"
+    return _read(f"{{apiVersion: apps/v1, kind: StatefulSet, metadata: {{name: t, namespace: ml}}, spec: {{{spec}}}}}")
+
+
+def _network(ranges: str, kind: str = "whereabouts") -> paths.Object:
+    config = f'{{"type": "macvlan", "ipam": {{"type": "{kind}", {ranges}}}}}'
+    metadata = "metadata: {name: n, namespace: ml}"
+    kinds = "apiVersion: k8s.cni.cncf.io/v1, kind: NetworkAttachmentDefinition"
+    return _read(f"{{{kinds}, {metadata}, spec: {{config: '{config}'}}}}")
+
+
+@pytest.mark.parametrize(
+    ("pods", "network", "found"),
+    [
+        (_attaching(4), _network('"range": "10.0.0.0/29"'), ["wants 8 addresses of the network n"]),
+        (_attaching(3), _network('"range": "10.0.0.0/29"'), []),
+        (_attaching(4), _network('"range": "10.0.0.0/29", "range_start": "10.0.0.2"'), []),
+        (_attaching(4), _network('"range": "10.0.0.0/29"', "host-local"), []),
+        (_attaching(4), _network('"range": "$RANGE"'), []),
+        (_attaching(4), _network('"ipRanges": [{"range": "10.0.0.0/29"}, {"range": "10.1.0.0/29"}]'), []),
+        (_attaching(1, "p5en.48xlarge"), _network('"range": "10.0.0.0/24"'), ["asks for 32 EFA devices"]),
+        (_attaching(1, "lab.large"), _network('"range": "10.0.0.0/24"'), []),
+    ],
+)
+def test_a_network_and_a_machine_have_room_for_the_interfaces_of_all_pods(
+    pods: paths.Object, network: paths.Object, found: list[str]
+) -> None:
+    said = _texts(pods, network)
+
+    assert len(said) == len(found)
+    assert all(part in text for part, text in zip(found, said, strict=True)), said

@@ -125,6 +125,27 @@ def test_mutating_webhooks_share_the_time_of_a_request() -> None:
     assert _refused_together(_mutating("a", 30), _mutating("b", 29)) == []
 
 
+@pytest.mark.parametrize(
+    ("ingress", "count"),
+    [
+        ("", 1),
+        (", ingress: [{from: [{podSelector: {}}]}]", 1),
+        (", ingress: [{ports: [{port: 9443}]}]", 0),
+        (", ingress: [{from: [{namespaceSelector: {}}]}]", 0),
+        (", ingress: [{from: [{ipBlock: {cidr: 10.0.0.0/8}}]}]", 0),
+        (", policyTypes: [Egress]", 0),
+    ],
+)
+def test_the_api_server_reaches_a_webhook(ingress: str, count: int) -> None:
+    spec = "webhooks: [{clientConfig: {service: {name: llm, namespace: a}}}]"
+    selected = f"spec: {{podSelector: {{}}{ingress}}}"
+    policy = _object("networking.k8s.io/v1", "NetworkPolicy", selected, "deny, namespace: a")
+    webhook = _object(_HOOKS, "MutatingWebhookConfiguration", spec, "w")
+
+    assert len(_refused_together(webhook, policy)) == count
+    assert _refused_together(webhook.replace("namespace: a", "namespace: b"), policy) == []
+
+
 def _refused_together(*texts: str) -> list[str]:
     values: list[_Json] = [yaml.safe_load(each) for each in texts]
     key = ("admissionregistration.k8s.io", "MutatingWebhookConfiguration")

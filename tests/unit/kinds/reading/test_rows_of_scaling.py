@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from unit.kinds.reading.rows_written import first_words, key_of, objects_of
-from usher.kinds.reading import counts, inner_names, started_programs, value_forms
+from usher.kinds.reading import controller_rules, counts, inner_names, started_programs, value_forms
 from usher.kinds.reading.values import Objects
 
 _Json = dict[str, Any]
@@ -62,22 +62,25 @@ _WATCHED = """
 {apiVersion: monitoring.coreos.com/v1, kind: ServiceMonitor, metadata: {name: m, namespace: n}, spec: {selector:
   {matchLabels: {app: a}}, endpoints: [{port: http}]%s}}
 ---
-{apiVersion: v1, kind: Service, metadata: {name: s, namespace: n, labels: {%s}}, spec: {selector: {app: a}, ports:
+{apiVersion: v1, kind: Service, metadata: {name: s, namespace: %s, labels: {%s}}, spec: {selector: {app: a}, ports:
   [{port: 80, name: http}]}}
 """
 
 
 @pytest.mark.parametrize(
-    ("more", "labels", "found"),
+    ("more", "home", "labels", "found"),
     [
-        ("", "", ["add them to metadata.labels of the Service"]),
-        ("", "app: a", []),
-        (", namespaceSelector: {any: true}", "", []),
-        (", namespaceSelector: {matchNames: [o]}", "", []),
+        ("", "n", "", ["add them to metadata.labels of the Service"]),
+        ("", "n", "app: a", []),
+        (", namespaceSelector: {any: true}", "n", "", []),
+        (", namespaceSelector: {matchNames: [o]}", "n", "", []),
+        ("", "o", "app: a", ["add namespaceSelector with matchNames [o]"]),
+        ("", "o", "", []),
+        (", namespaceSelector: {any: true}", "o", "app: a", []),
     ],
 )
-def test_a_monitor_selects_services_by_their_own_labels(more: str, labels: str, found: list[str]) -> None:
-    values = objects_of(_WATCHED % (more, labels))
+def test_a_monitor_selects_services_by_their_own_labels(more: str, home: str, labels: str, found: list[str]) -> None:
+    values = objects_of(_WATCHED % (more, home, labels))
     files = inner_names.Files("n", Objects(values), Objects(values), None)
 
     assert [
@@ -85,6 +88,41 @@ def test_a_monitor_selects_services_by_their_own_labels(more: str, labels: str, 
         for each in inner_names.names_of_nothing(values[0], key_of(values[0]), [], files)
         if each.topic == "agent"
     ] == found
+
+
+@pytest.mark.parametrize(
+    ("query", "remedies"),
+    [
+        ("sum(rate(vllm:request_success_total[5m]))", []),
+        ("sum(rate(vllm:request_success_total[5m]) by (model_name)", ["close each bracket of the query"]),
+        ("count(up{job=~'a(b|c'})", []),
+        ("vllm_num_requests_waiting > 5", ["write vllm:num_requests_waiting"]),
+    ],
+)
+def test_queries_of_rules_are_whole_and_about_metrics_that_are_there(query: str, remedies: list[str]) -> None:
+    text = "{apiVersion: monitoring.coreos.com/v1, kind: PrometheusRule, spec: {groups: [{name: g}]}}"
+    value = objects_of(text)[0]
+    value["spec"]["groups"][0]["rules"] = [{"alert": "A", "expr": query}]
+
+    assert [each.remedy for each in controller_rules.refused(value, key_of(value), [])] == remedies
+
+
+_ANY = "spec: {selector: {matchLabels: {app: a}}, podMetricsEndpoints: [{port: http}]"
+_LISTENS = "spec: {containers: [{name: c, image: x, ports: [{name: http, containerPort: 80}]}]}"
+
+
+@pytest.mark.parametrize(
+    ("home", "more", "count"), [("o", "", 1), ("n", "", 0), ("o", ", namespaceSelector: {any: true}", 0)]
+)
+def test_a_monitor_of_pods_reads_its_own_namespace(home: str, more: str, count: int) -> None:
+    kind = "apiVersion: monitoring.coreos.com/v1, kind: PodMonitor, metadata: {name: m, namespace: n}"
+    monitor = f"{{{kind}, {_ANY}{more}}}}}"
+    pod = f"{{apiVersion: v1, kind: Pod, metadata: {{name: p, namespace: {home}, labels: {{app: a}}}}, {_LISTENS}}}"
+    values = objects_of(f"{monitor}\n---\n{pod}")
+    files = inner_names.Files("n", Objects(values), Objects(values), None)
+    found = inner_names.names_of_nothing(values[0], key_of(values[0]), [], files)
+
+    assert sum("namespaceSelector" in each.remedy for each in found) == count
 
 
 _METRIC = """

@@ -140,9 +140,9 @@ _PODS = "{spec: {%scontainers: [{name: c, image: x, %sresources: {limits: {%s: 1
             _RDMA % ("mine", '{"resourceName": "a", "rdmaHcaMax": 1, "selectors": {"ifNames": ["b"]}}'),
             ["call it nic-cluster-policy"],
         ),
-        (_NETWORK, _CNI % ("sriov", "host-local"), [_ALL_NODES]),
+        (_NETWORK, _CNI % ("ipvlan", "host-local"), [_ALL_NODES]),
         (_NETWORK, _CNI % ("bridge", "host-local"), []),
-        (_NETWORK, _CNI % ("sriov", "whereabouts"), []),
+        (_NETWORK, _CNI % ("macvlan", "whereabouts"), []),
         (_NETWORK, "{spec: {config: 'no JSON: ['}}", []),
         (
             _KUBELET,

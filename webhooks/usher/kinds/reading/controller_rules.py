@@ -552,6 +552,15 @@ def _amounts_as_annotations(annotations: _Pods) -> Iterator[model.UnreadKey]:
             yield _refused(paths.join(where, key), text, f"write {key} in limits of the container")
 
 
+def _of_rules(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Queries of rules that Prometheus cannot read, and metrics in them that no server has."""
+    for where, text in texts_with_paths(value, "spec.groups[].rules[].expr"):
+        if environment.unbalanced(text) and "{{" not in text:
+            message = "has a rule whose brackets do not match, so Prometheus refuses its group"
+            yield _refused(where, message, "close each bracket of the query")
+        yield from environment.unknown_metrics(text, where, is_query=True, use="has a rule about")
+
+
 def refused(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
     """The values of an object that its controller or a program in its pods refuses or does not read.
 
@@ -564,6 +573,8 @@ def refused(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec])
     if kind in _METRICS:
         for where, text in texts_with_paths(value, _METRICS[kind]):
             yield from environment.unknown_metrics(text, where, is_query=kind in _KEDA)
+    if kind == "monitoring.coreos.com PrometheusRule":
+        yield from _of_rules(value)
     if not specs:
         return
     yield from refused_values.wrong_pods(value, specs)

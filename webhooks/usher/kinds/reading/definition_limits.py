@@ -15,6 +15,7 @@ from usher.kinds.reading.environment import misread
 from usher.kinds.reading.fields import NO_LIMIT, Definitions, KnownLimits, Limit, limits_of, recorded_limits
 from usher.kinds.reading.value_forms import (
     DOT,
+    PodSpec,
     at,
     is_placeholder,
     is_whole,
@@ -311,6 +312,11 @@ def beside_webhooks(value: paths.Object, key: tuple[str, str], objects: Objects)
         yield from _slow_webhooks(value, objects)
     yield from _without_its_webhook(value, key, objects)
     yield from _certificates_of_webhooks(value, objects)
+    yield from _closed_to_the_api_server(value, objects)
+    if key == _POLICIES:
+        yield from _ports_of_services(value, objects)
+    if key == ("", "Service"):
+        yield from _ports_of_no_proxy(value, objects)
 
 
 def _slow_webhooks(value: paths.Object, objects: Objects) -> Found:
@@ -430,3 +436,136 @@ def _certificates_of_webhooks(value: paths.Object, objects: Objects) -> Found:
                 remedy = f"add {host[:100]} to the dnsNames"
                 yield misread(place, f"{wrong}, so the API server refuses the connection", remedy, "controller")
                 break
+
+
+_POLICIES: Final = ("networking.k8s.io", "NetworkPolicy")
+
+
+def _closed_to_the_api_server(value: paths.Object, objects: Objects) -> Found:
+    """Servers of webhooks whose NetworkPolicies let in pods alone, or nothing (tektoncd/pipeline#3172)."""
+    for where, service in at(value, _SERVICES):
+        policies = objects.once("network policies", lambda: [*objects.in_namespaces(*_POLICIES)])
+        name, home = (paths.text(paths.mapping(service).get(key)) for key in ("name", "namespace"))
+        found = objects.find(Reference(group="", kind="Service", name=name, namespace=home)) if policies else None
+        labels = {} if found is None or isinstance(found, Absence) else known_keys.part_at(found, "/spec/selector")
+        chosen = [
+            {**known_keys.part_at(each, "/spec"), "name": paths.metadata(each).get("name")}
+            for within, each in policies
+            if within == home and _selects(known_keys.part_at(each, "/spec"), labels)
+        ]
+        rules = [rule for each in chosen for rule in values_at(each, "ingress[]")]
+        if chosen and not any(map(_may_be_api_server, rules)):
+            policy = str(chosen[0]["name"])[:60]
+            text = (
+                f"is asked as {name[:60]}.{home[:60]}.svc, and NetworkPolicy {policy} there lets in nothing but pods, "
+            )
+            text += "so the API server does not reach it unless the network lets it through"
+            remedy = "add an ingress rule for the port of the webhook without from"
+            yield misread(where, text, remedy, "controller")
+            return
+
+
+def _ports_of_services(value: paths.Object, objects: Objects) -> Found:
+    """Ports that a NetworkPolicy lets in and that a Service has, where its pods have others behind them.
+
+    Source: kubernetes.io, Network Policies: rules see the packet at the pod, after the Service.
+    """
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    chosen = values_at(value, "spec.podSelector.matchLabels")
+    for service in objects.of_kind("", "Service", namespace) if chosen else ():
+        labels = known_keys.part_at(service, "/spec/selector")
+        pairs = {
+            each.get("port"): each.get("targetPort") for each in map(paths.mapping, values_at(service, "spec.ports[]"))
+        }
+        opened = values_at(value, "spec.ingress[].ports[].port")
+        is_about = labels and (chosen[0].items() <= labels.items() or labels.items() <= chosen[0].items())
+        for where, port in at(value, "spec.ingress[].ports[].port") if is_about else ():
+            behind = pairs.get(port, port)
+            if isinstance(port, int) and isinstance(behind, int) and behind != port and behind not in opened:
+                name = paths.text(paths.metadata(service).get("name"))
+                text = f"lets in port {port}, that of the Service {name[:60]}, and its pods get these requests on port "
+                text += f"{behind}, which the policy does not let in"
+                yield misread(where, text, f"write the port of the pods, {behind}", "controller")
+                return
+
+
+def _ports_of_no_proxy(value: paths.Object, objects: Objects) -> Found:
+    """A headless Service whose pods are called at its port, though they listen on another one."""
+    spec, name = paths.mapping(value.get("spec")), paths.text(paths.metadata(value).get("name"))
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    for where, each in at(spec, "ports[]", "/spec") if spec.get("clusterIP") == "None" and name else ():
+        port, behind = paths.mapping(each).get("port"), paths.mapping(each).get("targetPort")
+        if not isinstance(port, int) or not isinstance(behind, int) or port == behind:
+            continue
+        called = re.compile(rf"(?<![\w-]){re.escape(name)}(?:\.[\w.-]+)?:{port}\b")
+        if called.search(objects.once(f"calls of {namespace}", lambda: _calls(namespace, objects))):
+            message = f"is headless, so nothing makes its port {port} to {behind}, and pods call {name[:60]}:{port}"
+            remedy = f"call port {behind}, or let the programs listen on {port}"
+            yield misread(f"{where}/targetPort", message, remedy, "controller")
+
+
+def _calls(namespace: str, objects: Objects) -> str:
+    """All texts of the programs of a namespace, one a line."""
+    pods = [one for home, other in objects.all() if home == namespace for one, _, _ in pod_specs(other)]
+    return "\n".join(text for pod in pods for text in texts_at(pod, _CALLS))
+
+
+_CONTAINERS: Final = "{containers,initContainers}[]"
+_CALLS: Final = f"{_CONTAINERS}.command[] {_CONTAINERS}.args[] {_CONTAINERS}.env[].value"
+
+
+def _selects(policy: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
+    """Whether a policy about Ingress surely selects pods with at least these labels."""
+    selector = paths.mapping(policy.get("podSelector"))
+    types = texts_at(policy, "policyTypes[]") or ["Ingress"]
+    wanted = paths.mapping(selector.get("matchLabels"))
+    return "Ingress" in types and not selector.get("matchExpressions") and wanted.items() <= labels.items()
+
+
+def _may_be_api_server(rule: Any) -> bool:  # noqa: ANN401 - any JSON
+    """Whether a rule may let the API server in: by its address, as all, or as pods of another namespace before it."""
+    peers = paths.mapping(rule).get("from")
+    listed = [paths.mapping(each) for each in peers] if isinstance(peers, list) else []
+    return not listed or any(each.keys() != {"podSelector"} for each in listed)
+
+
+_LEVEL: Final = "pod-security.kubernetes.io/enforce"
+_CAPABILITIES: Final = (
+    "AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP SETGID SETPCAP SETUID SYS_CHROOT"
+)
+_OF_BASELINE: Final = (
+    ("host namespaces", "{hostNetwork,hostPID,hostIPC}", (False,)),
+    ("hostPath", "volumes[].hostPath.path", ()),
+    ("privileged", f"{_CONTAINERS}.securityContext.privileged", (False,)),
+    ("hostPort", f"{_CONTAINERS}.ports[].hostPort", (0,)),
+    ("capabilities", f"{_CONTAINERS}.securityContext.capabilities.add[]", (*_CAPABILITIES.split(),)),
+)
+"""Parts that the Pod Security level baseline forbids: name, places, and values that are allowed there."""
+_OF_RESTRICTED: Final = (
+    ("runAsNonRoot", "runAsNonRoot", (True,)),
+    ("allowPrivilegeEscalation", "allowPrivilegeEscalation", (False,)),
+    ("capabilities.drop", "capabilities.drop[]", ("ALL",)),
+    ("seccompProfile", "seccompProfile.type", ("RuntimeDefault", "Localhost")),
+)
+"""Parts that the level restricted wants of each container, or of its pod."""
+
+
+def refused_by_level(kind: str, specs: Sequence[PodSpec], namespace: str, objects: Objects) -> Found:
+    """Pods that the Pod Security level of their Namespace in the files refuses (pod-security-admission policy)."""
+    labels = known_keys.part_at(objects.known("", "Namespace").get(namespace, {}), "/metadata/labels")
+    level = labels.get(_LEVEL)
+    for spec, path, _ in specs if level in ("baseline", "restricted") else ():
+        found = [
+            name
+            for name, where, allowed in _OF_BASELINE
+            if any(isinstance(each, str | int) and each not in allowed for each in values_at(spec, where))
+        ]
+        for name, where, wanted in _OF_RESTRICTED if level == "restricted" else ():
+            if not any(each in wanted for each in values_at(spec, f"securityContext.{where}")):
+                given = (values_at(each, f"securityContext.{where}") for each in values_at(spec, _CONTAINERS))
+                found += [] if all(any(one in wanted for one in each) for each in given) else [name]
+        if found:
+            text = f"makes pods that the Pod Security level {level} of the namespace {namespace} refuses: "
+            remedy = f"correct the pods, or label the Namespace {_LEVEL}=privileged if they are agents of nodes"
+            topic = "agent" if kind == "DaemonSet" else "controller"
+            yield misread(path or "/spec", text + ", ".join(found), remedy, topic)

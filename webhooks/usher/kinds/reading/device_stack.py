@@ -222,8 +222,13 @@ def _of_agent(value: paths.Object, objects: Objects) -> Found:
     rows = [row for row in known_keys.rows("agents") if re.search(row["image"], images)]
     if not rows and re.search(_BEFORE_DEVICES, images):
         yield from _kept_off(spec, "", path, objects, "agent")
+    elif not rows and any(map(_OF_NODES_WITH_DEVICES.search, paths.mapping(spec.get("nodeSelector")))):
+        yield from _kept_off(spec, "", path, objects, "agent", effect="its pods do not run there")
     for row in rows[:1]:
         yield from _kept_off(spec, row["on"], path, objects, "agent", effect=row["effect"])
+
+
+_OF_NODES_WITH_DEVICES: Final = memo.pattern(r"(?i)gpu|accelerator|pci-(?:10de|1002)|neuron|gaudi")
 
 
 class _Operator(NamedTuple):

@@ -523,17 +523,18 @@ _GONE: Final = {
 """Metrics of former versions, with one to use instead."""
 
 
-def unknown_metrics(text: str, path: str, *, is_query: bool) -> Iterator[model.UnreadKey]:
+def unknown_metrics(text: str, path: str, *, is_query: bool, use: str = "scales by") -> Iterator[model.UnreadKey]:
     """Metrics of a model server in a query or a name that the server does not export by this name.
 
     Args:
         is_query: whether Prometheus reads the name, and no adapter that may rename it.
+        use: a verb for the message.
     """
     for server, mark, rest in dict.fromkeys(_METRIC.findall(text)):
         name, base = f"{server}{mark}{rest}", _ENDS.sub("", rest)
         known = program_names()["metrics"][server]
         if instead := _GONE.get(f"{server}:{rest}"):
-            remedy = f"scale by {instead}"
+            remedy = f"use {instead}"
         elif base in known and (mark == ":" or not is_query):
             continue
         elif base in known:
@@ -542,4 +543,19 @@ def unknown_metrics(text: str, path: str, *, is_query: bool) -> Iterator[model.U
             remedy = f"did you mean {server}:{like}?"
         else:
             continue
-        yield misread(path, f"scales by {name}, which the server does not export", remedy, "metric")
+        yield misread(path, f"{use} {name}, which the server does not export", remedy, "metric")
+
+
+_QUOTED: Final = memo.pattern(r""" "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' | `[^`]*` """, re.VERBOSE)
+_PAIRS: Final = {")": "(", "]": "[", "}": "{"}
+
+
+def unbalanced(query: str) -> bool:
+    """Whether brackets of a query of Prometheus do not match."""
+    opened = list[str]()
+    for mark in _QUOTED.sub("", query):
+        if mark in "([{":
+            opened.append(mark)
+        elif mark in _PAIRS and (not opened or opened.pop() != _PAIRS[mark]):
+            return True
+    return bool(opened)

@@ -22,6 +22,7 @@ from usher import memo, model, paths
 from usher.kinds.reading import (
     chosen_boards,
     counts,
+    definition_limits,
     environment,
     inference_routes,
     known_keys,
@@ -299,7 +300,7 @@ def _missing_objects(
             yield from known.missing(target, names, spec, path)
         yield from known.missing_keys(spec, path)
     yield from known.missing_labels(value)
-    yield from _refused_by_level(key[1], specs, namespace, objects)
+    yield from definition_limits.refused_by_level(key[1], specs, namespace, objects)
     if key == ("", "Pod"):
         return
     own = paths.text(paths.metadata(value).get("name"))
@@ -327,6 +328,7 @@ def _ports(value: paths.Object, key: tuple[str, str], namespace: str, objects: O
         yield from _port_not_there(
             value, namespace, objects, "spec.podMetricsEndpoints[].port", "/spec/selector/matchLabels"
         )
+        yield from _pods_elsewhere(value, namespace, objects)
     if key == ("", "Service"):
         yield from _port_not_there(value, namespace, objects, "spec.ports[].targetPort", "/spec/selector")
         yield from _names_before_ready(value, namespace, objects)
@@ -509,6 +511,9 @@ def _port_not_scraped(value: paths.Object, namespace: str, objects: Objects) -> 
     found = [each for each in services if wanted.items() <= known_keys.part_at(each, "/metadata/labels").items()]
     known = {name for each in found for name in places.texts_at(each, "spec.ports[].name")}
     others = [each for space in spaces for each in objects.of_kind("", "Service", space)] if wanted else []
+    is_near = not places.values_at(value, "spec.namespaceSelector.{any,matchNames}")
+    if not found and wanted and is_near:
+        yield from _services_elsewhere(wanted, namespace, objects)
     for each in others if not found and not places.values_at(value, "spec.namespaceSelector.any") else ():
         if wanted.items() <= known_keys.part_at(each, "/spec/selector").items():
             name = paths.text(paths.metadata(each).get("name"))[:100]
@@ -520,6 +525,31 @@ def _port_not_scraped(value: paths.Object, namespace: str, objects: Objects) -> 
         if name not in known and not places.is_placeholder(name):
             text = f"scrapes the port {name[:100]}, which the Services that it selects in these files do not have"
             yield environment.misread(place, text, _meant(name, known, "port"), "agent")
+
+
+def _pods_elsewhere(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
+    wanted = known_keys.part_at(value, "/spec/selector/matchLabels")
+    if wanted and not places.values_at(value, "spec.namespaceSelector.{any,matchNames}"):
+        homes = objects.once("namespaces of objects", lambda: sorted({home for home, _ in objects.all()}))
+        found = [each for each in homes if places.labelled_pods(objects, each, wanted)]
+        yield from _elsewhere("pods", found, namespace)
+
+
+def _services_elsewhere(wanted: Mapping[str, Any], namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
+    """Services that a ServiceMonitor selects by their labels in another namespace than its own."""
+    homes = sorted(
+        home
+        for home, each in objects.in_namespaces("", "Service")
+        if wanted.items() <= known_keys.part_at(each, "/metadata/labels").items()
+    )
+    yield from _elsewhere("Services", homes, namespace)
+
+
+def _elsewhere(kind: str, homes: Sequence[str], namespace: str) -> Iterator[model.UnreadKey]:
+    if homes and namespace and namespace not in homes and "" not in homes:
+        text = f"reads {kind} of its own namespace {namespace[:60]} alone, and those that fit are in {homes[0][:60]}"
+        remedy = f"add namespaceSelector with matchNames [{homes[0][:60]}]"
+        yield environment.misread("/spec/selector/matchLabels", text, remedy, "agent")
 
 
 _MEETING: Final = memo.pattern(r"nnodes|dist[-_]init|rdzv|master[-_]addr", re.IGNORECASE)
@@ -550,49 +580,3 @@ def _names_before_ready(value: paths.Object, namespace: str, objects: Objects) -
                 )
                 yield _nothing_there("/spec", text, "set publishNotReadyAddresses: true", certain=False)
                 return
-
-
-_LEVEL: Final = "pod-security.kubernetes.io/enforce"
-_CAPABILITIES: Final = (
-    "AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP SETGID SETPCAP SETUID SYS_CHROOT"
-)
-_OF_BASELINE: Final = (
-    ("host namespaces", "{hostNetwork,hostPID,hostIPC}", (False,)),
-    ("hostPath", "volumes[].hostPath.path", ()),
-    ("privileged", f"{_CONTAINERS}.securityContext.privileged", (False,)),
-    ("hostPort", f"{_CONTAINERS}.ports[].hostPort", (0,)),
-    ("capabilities", f"{_CONTAINERS}.securityContext.capabilities.add[]", (*_CAPABILITIES.split(),)),
-)
-"""Parts that the Pod Security level baseline forbids: name, places, and values that are allowed there."""
-_OF_RESTRICTED: Final = (
-    ("runAsNonRoot", "runAsNonRoot", (True,)),
-    ("allowPrivilegeEscalation", "allowPrivilegeEscalation", (False,)),
-    ("capabilities.drop", "capabilities.drop[]", ("ALL",)),
-    ("seccompProfile", "seccompProfile.type", ("RuntimeDefault", "Localhost")),
-)
-"""Parts that the level restricted wants of each container, or of its pod."""
-
-
-def _refused_by_level(
-    kind: str, specs: Sequence[places.PodSpec], namespace: str, objects: Objects
-) -> Iterator[model.UnreadKey]:
-    """Pods that the Pod Security level of their Namespace in the files refuses (pod-security-admission policy)."""
-    labels = known_keys.part_at(objects.known("", "Namespace").get(namespace, {}), "/metadata/labels")
-    level = labels.get(_LEVEL)
-    for spec, path, _ in specs if level in ("baseline", "restricted") else ():
-        found = [
-            name
-            for name, where, allowed in _OF_BASELINE
-            if any(isinstance(each, str | int) and each not in allowed for each in places.values_at(spec, where))
-        ]
-        for name, where, wanted in _OF_RESTRICTED if level == "restricted" else ():
-            if not any(each in wanted for each in places.values_at(spec, f"securityContext.{where}")):
-                given = (
-                    places.values_at(each, f"securityContext.{where}") for each in places.values_at(spec, _CONTAINERS)
-                )
-                found += [] if all(any(one in wanted for one in each) for each in given) else [name]
-        if found:
-            text = f"makes pods that the Pod Security level {level} of the namespace {namespace} refuses: "
-            remedy = f"correct the pods, or label the Namespace {_LEVEL}=privileged if they are agents of nodes"
-            topic = "agent" if kind == "DaemonSet" else "controller"
-            yield environment.misread(path or "/spec", text + ", ".join(found), remedy, topic)

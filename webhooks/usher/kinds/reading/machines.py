@@ -1,4 +1,4 @@
-"""Machines and devices of pods, and budgets of evictions: what pods and nodes do not get beside each other."""
+"""Machines and devices of pods: images for other machines, channels, budgets of evictions, volumes in memory, files."""
 
 import re
 from collections import defaultdict
@@ -11,6 +11,7 @@ from usher.kinds.reading import known_keys
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.value_forms import (
     PodSpec,
+    amount_in,
     at,
     is_placeholder,
     pod_specs,
@@ -18,7 +19,7 @@ from usher.kinds.reading.value_forms import (
     texts_with_paths,
     values_at,
 )
-from usher.kinds.reading.values import Lookup, Objects, claim_template_of_domain
+from usher.kinds.reading.values import Absence, Lookup, Objects, Reference, claim_template_of_domain
 from usher.model import placement
 
 Found = Iterator[model.UnreadKey]
@@ -43,8 +44,67 @@ def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[st
         yield from _of_waiting_devices(value, waiting)
     if value.get("kind") == _NODE_POOL[1]:
         yield from _limits_below_a_machine(value)
+    for spec, path, _ in pod_specs(value):
+        yield from _scratch_in_memory(spec, path)
+        yield from _files_of_config_maps(spec, path, paths.text(paths.metadata(value).get("namespace")), objects)
     if value.get("kind") == "DaemonSet":
         yield from _by_features_in_another_form(value, nodes)
+
+
+def _files_of_config_maps(spec: Mapping[str, Any], path: str, namespace: str, objects: Objects) -> Found:
+    """Files that a program reads in the folder of a ConfigMap which has no key of this name."""
+    sources = {
+        paths.text(each.get("name")): paths.mapping(each.get("configMap"))
+        for each in map(paths.mapping, values_at(spec, "volumes[]"))
+    }
+    for where, container in at(spec, "{initContainers,containers}[]", path):
+        mounts = [paths.mapping(each) for each in values_at(container, "volumeMounts[]")]
+        folders = {paths.text(each.get("mountPath")).rstrip("/"): each for each in mounts}
+        for folder, mount in folders.items():
+            source = sources.get(paths.text(mount.get("name")), {})
+            name = paths.text(source.get("name"))
+            if (
+                not name
+                or not folder
+                or {"items", "optional"} & source.keys()
+                or {"subPath", "subPathExpr"} & mount.keys()
+            ):
+                continue
+            found = objects.find(Reference(group="", kind="ConfigMap", name=name, namespace=namespace))
+            keys = {} if isinstance(found, Absence) else {**_part(found, "/data"), **_part(found, "/binaryData")}
+            named = re.compile(rf"(?<![\w.-]){re.escape(folder)}/([\w-]+(?:\.[\w-]+)+)(?![\w./*-])")
+            for place, text in texts_with_paths(container, "command[] args[]", where) if keys else ():
+                files = [each for each in named.findall(text[:_LONGEST]) if each not in keys]
+                if files and f"{folder}/{files[0]}" not in folders:
+                    message = f"reads {folder[:60]}/{files[0][:60]}, and the ConfigMap {name[:60]} mounted there has "
+                    message += ", ".join(sorted(keys))[:80]
+                    remedy = f"name the key {files[0][:60]}, or read a file that is there"
+                    yield misread(place, message, remedy, "controller")
+                    return
+
+
+_LONGEST: Final = 4096
+_part: Final = known_keys.part_at
+
+
+def _scratch_in_memory(spec: Mapping[str, Any], path: str) -> Found:
+    """Scratch volumes in memory above the limits of the containers that mount them; a check has those at /dev/shm."""
+    for where, volume in at(spec, "volumes[]", path):
+        scratch = paths.mapping(paths.mapping(volume).get("emptyDir"))
+        size = amount_in(values_at(scratch, "sizeLimit")) if scratch.get("medium") == "Memory" else None
+        users = [each for each in values_at(spec, "containers[]") if size and _mounts(each, volume["name"])]
+        limits = [amount_in(values_at(each, "resources.limits.memory")) for each in users]
+        known = [each for each in limits if each is not None]
+        if size and known and len(known) == len(limits) and size > sum(known):
+            text = f"lets a volume in memory grow to {str(scratch['sizeLimit'])[:20]}, above the memory limits of the "
+            text += "containers that mount it, against which it counts, so they are killed before it is full"
+            yield misread(f"{where}/emptyDir/sizeLimit", text, "raise the limits, or use a disk", "controller")
+
+
+def _mounts(container: Any, name: str) -> bool:  # noqa: ANN401 - any JSON
+    """Whether a container mounts a volume elsewhere than at /dev/shm."""
+    mounts = map(paths.mapping, values_at(container, "volumeMounts[]"))
+    return any(each.get("name") == name and each.get("mountPath") != "/dev/shm" for each in mounts)  # noqa: S108 - a path of containers
 
 
 _CHOOSE_MACHINES: Final = (

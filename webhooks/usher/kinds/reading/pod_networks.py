@@ -1,20 +1,25 @@
 """Ports, networks and names of pods: what pods do not get beside each other, and beside other objects."""
 
 import difflib
+import ipaddress
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
+
+import orjson
 
 from usher import memo, model, paths
 from usher.accelerators import boards
 from usher.kinds.reading import counts, known_keys
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.value_forms import (
+    DOT,
     PodSpec,
     at,
     is_placeholder,
     pod_specs,
     texts_at,
+    texts_with_paths,
     values_at,
 )
 from usher.kinds.reading.values import Absence, Objects, Reference
@@ -28,6 +33,55 @@ def beside_others(value: paths.Object, objects: Objects) -> Found:
     yield from _unknown_rdma(value, objects)
     yield from _names_of_no_service(value, objects)
     yield from _ports_of_two_objects(value, objects)
+    yield from _damaged_json(value)
+    if value.get("kind") == _POLICY[1]:
+        yield from _policies_of_one_interface(value, objects)
+
+
+_POLICY: Final = ("sriovnetwork.openshift.io", "SriovNetworkNodePolicy")
+
+
+def _policies_of_one_interface(value: paths.Object, objects: Objects) -> Found:
+    """Two policies of the same nodes that divide one interface without ranges (sriov-network-operator, validate.go)."""
+    spec, name = known_keys.part_at(value, "/spec"), paths.metadata(value).get("name")
+    for other_name, other in objects.known(*_POLICY).items():
+        theirs = known_keys.part_at(other, "/spec")
+        if other_name >= str(name) or theirs.get("nodeSelector") != spec.get("nodeSelector"):
+            continue
+        taken = {each.partition("#")[0] for each in texts_at(theirs, "nicSelector.pfNames[]")}
+        for where, interface in texts_with_paths(spec, "nicSelector.pfNames[]", "/spec"):
+            if interface in taken:
+                text = f"chooses the whole interface {interface[:40]}, and the SriovNetworkNodePolicy "
+                text += f"{other_name[:60]} takes functions of it on the same nodes, so the operator refuses one"
+                remedy = f"write ranges in both, for example {interface[:40]}#0-3 and {interface[:40]}#4-7"
+                yield misread(where, text, remedy, "controller")
+                return
+
+
+_JSON: Final = {
+    "NetworkAttachmentDefinition": "spec.config",
+    **dict.fromkeys(
+        ("SriovNetwork", "SriovIBNetwork", "HostDeviceNetwork", "MacvlanNetwork", "IPoIBNetwork"), "spec.ipam"
+    ),
+    **dict.fromkeys(("NicClusterPolicy", "NicNodePolicy"), "spec.{rdmaSharedDevicePlugin,sriovDevicePlugin}.config"),
+}
+"""Texts of networks that are read as JSON, with which every pod on the network fails otherwise."""
+
+
+def _damaged_json(value: paths.Object) -> Found:
+    written = list(texts_with_paths(value, _JSON.get(str(value.get("kind")), "kind.none")))
+    for _, path, _ in pod_specs(value):
+        metadata = f"{path.removesuffix('/spec')}/metadata/annotations"
+        for key in (_NETWORKS, "networking.gke.io/interfaces"):
+            text = paths.text(known_keys.part_at(value, metadata).get(key))
+            written += [(paths.join(metadata, key), text)] if text.lstrip().startswith("[") else []
+    for where, text in written:
+        try:
+            if text.strip() and not is_placeholder(text):
+                orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            message = f"has no valid JSON at {paths.readable(where)} ({str(error)[:60]}), so it makes no network"
+            yield misread(where, message, "mend the JSON: each brace, comma and quote", "controller")
 
 
 _TYPES: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
@@ -89,6 +143,61 @@ def of_pods(workload: model.Workload | None, value: paths.Object, specs: Sequenc
     """Ports of nodes and networks that the pods of a workload do not get beside each other and beside other objects."""
     yield from _ports_of_nodes(workload, specs, objects)
     yield from _cut_off(workload, value, objects)
+    yield from _more_than_the_machine_has(workload, specs)
+    yield from _addresses_for_all(workload, value, objects)
+
+
+_EFA: Final = "vpc.amazonaws.com/efa"
+
+
+def _more_than_the_machine_has(workload: model.Workload | None, specs: Sequence[PodSpec]) -> Found:
+    """More EFA devices for a pod than the machine type has that it selects."""
+    of_paths = {} if workload is None else {each.spec_path: each for each in workload.pod_sets}
+    for spec, path, _ in specs:
+        amounts = [str(each) for each in values_at(spec, f"containers[].resources.limits.{_EFA.replace('.', DOT)}")]
+        pod_set = of_paths.get(path)
+        names = {pod_set.node_selector[key] for key in _TYPES if key in pod_set.node_selector} if pod_set else set()
+        row = boards.machine_rows().get(min(names), {}) if len(names) == 1 and amounts else {}
+        asked = sum(known_keys.integer(each) for each in amounts)
+        most = known_keys.integer(row.get("amounts", {}).get(_EFA, 0))
+        if row.get("of") == "aws" and asked > most:
+            text = f"asks for {asked} EFA devices, and {min(names)[:60]} has {most}, so no node takes its pods"
+            yield misread(path, text, f"ask for at most {most}", "controller")
+
+
+_RANGES: Final = "range ipRanges[].range"
+
+
+def _rooms_of_networks(objects: Objects) -> Mapping[str, int]:
+    """The addresses that whereabouts can give on a network, by its name."""
+    found = dict[str, int]()
+    for key in _MADE_IN:
+        for name, each in objects.known(*key).items():
+            for ipam in values_at(each, "spec.config.~.{,plugins[].}ipam spec.ipam.~"):
+                ranges = texts_at(ipam, _RANGES)
+                if paths.mapping(ipam).get("type") == "whereabouts" and len(ranges) == 1 and "range_start" not in ipam:
+                    try:
+                        found[name] = ipaddress.ip_network(ranges[0], strict=False).num_addresses - 2
+                    except ValueError:  # a range of two addresses, or a placeholder
+                        continue
+    return found
+
+
+def _addresses_for_all(workload: model.Workload | None, value: paths.Object, objects: Objects) -> Found:
+    """Networks whose range has fewer addresses than a workload has interfaces on them."""
+    rooms = objects.once("addresses of networks", lambda: _rooms_of_networks(objects)) if workload is not None else {}
+    for pod_set in workload.pod_sets if workload is not None and rooms else ():
+        where = pod_set.spec_path.removesuffix("/spec") + "/metadata/annotations"
+        names = [name for _, name in _attached(known_keys.part_at(value, where).get(_NETWORKS))]
+        for name in dict.fromkeys(names):
+            wanted = names.count(name) * pod_set.count.minimum
+            if name in rooms and wanted > rooms[name]:
+                text = (
+                    f"wants {wanted} addresses of the network {name[:60]}, whose range has at most {rooms[name]}, so "
+                )
+                text += "the others of its pods do not start"
+                remedy = "give the network a larger range, or one range for each of several networks"
+                yield misread(paths.join(where, _NETWORKS), text, remedy, "controller")
 
 
 def _ports_of_nodes(workload: model.Workload | None, specs: Sequence[PodSpec], objects: Objects) -> Found:
@@ -269,9 +378,23 @@ _JOB_NAMES: Final = ("job-name", "batch.kubernetes.io/job-name")
 
 def _labels_of_pods(value: paths.Object, path: str) -> Mapping[str, Any]:
     """The labels of pods at the path of their spec, with those that the controller of a Job adds."""
-    name = paths.metadata(value).get("name")
+    name, group = paths.metadata(value).get("name"), str(value.get("apiVersion")).partition("/")[0]
     own = known_keys.part_at(value, f"{path.removesuffix('/spec')}/metadata/labels")
-    return {**own, **dict.fromkeys(_JOB_NAMES, name)} if value.get("apiVersion") == "batch/v1" else own
+    added = _ADDED.get((group, str(value.get("kind"))), ())
+    return {**own, **dict.fromkeys(added, name)} if added else own
+
+
+_ADDED: Final = {
+    ("batch", "Job"): _JOB_NAMES,
+    ("ray.io", "RayCluster"): ("ray.io/cluster",),
+    ("jobset.x-k8s.io", "JobSet"): ("jobset.sigs.k8s.io/jobset-name",),
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): ("leaderworkerset.sigs.k8s.io/name",),
+    **{
+        ("kubeflow.org", kind): ("training.kubeflow.org/job-name",)
+        for kind in ("PyTorchJob", "MPIJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob")
+    },
+}
+"""Labels with the name of an object that its controller gives the pods."""
 
 
 def _names_of_no_service(value: paths.Object, objects: Objects) -> Found:
@@ -344,7 +467,8 @@ def _cut_off(workload: model.Workload | None, value: paths.Object, objects: Obje
 
     Sources: kubernetes.io, Network Policies: what no rule of any policy allows is refused.
     """
-    together = workload is not None and workload.gang.waits and (workload.pods.minimum or 0) > 1
+    together = workload is not None and (workload.gang.waits or workload.kind == "RayCluster")
+    together = together and workload is not None and (workload.pods.minimum or 0) > 1
     home = paths.text(paths.metadata(value).get("namespace"))
     policies = [each for within, each in objects.in_namespaces(*_POLICIES) if within == home] if together else []
     for spec, path, _ in pod_specs(value) if policies else ():
@@ -353,9 +477,20 @@ def _cut_off(workload: model.Workload | None, value: paths.Object, objects: Obje
             name, rules = _rules_for(policies, labels, way)
             remedy = f"allow it by {way.lower()}.{peers} in a policy, unless another one does"
             text = f"has pods that wait for each other, and NetworkPolicy {name[:63]} lets "
-            if name and not any(_may_be(rule, peers, labels) for rule in rules):
+            reaching = [rule for rule in rules if _may_be(rule, peers, labels)]
+            ports = {str(each) for rule in reaching for each in values_at(rule, "ports[].port")}
+            if name and not reaching:
                 text += f"{'in' if way == 'Ingress' else 'out'} nothing that they send each other"
                 yield misread(path, text, remedy, "controller")
+            elif (
+                name
+                and way == "Ingress"
+                and 0 < len(ports) <= _FEW
+                and all(_is_of_ports(rule) and _is_surely(rule, peers, labels) for rule in reaching)
+            ):
+                listed = ", ".join(sorted(ports))[:60]
+                text += f"them reach each other on port {listed} alone, and NCCL, Gloo and Ray choose others as well"
+                yield misread(path, text, "allow all ports between these pods", "controller")
             elif name and way == "Egress" and not any(_may_be_dns(rule) for rule in rules):
                 text += (
                     "them reach pods of their namespace alone, not the DNS of the cluster by which they find each other"
@@ -388,6 +523,21 @@ def _may_be(rule: Any, peers: str, labels: Mapping[str, Any]) -> bool:  # noqa: 
     return not isinstance(listed, list) or len(others) < len(listed) or not listed
 
 
+_FEW: Final = 4
+
+
+def _is_of_ports(rule: Any) -> bool:  # noqa: ANN401 - any JSON
+    """Whether a rule is about single ports, and not about all or about a range."""
+    listed = values_at(rule, "ports[]")
+    return bool(listed) and all("port" in each and "endPort" not in each for each in map(paths.mapping, listed))
+
+
+def _is_surely(rule: Any, peers: str, labels: Mapping[str, Any]) -> bool:  # noqa: ANN401 - any JSON
+    """Whether a rule names pods with these labels, or all."""
+    selectors = values_at(rule, f"{peers}[].podSelector")
+    return not values_at(rule, f"{peers}[]") or any(dict(_wanted(each)).items() <= labels.items() for each in selectors)
+
+
 def _wanted(selector: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON
     yield from paths.mapping(paths.mapping(selector).get("matchLabels")).items()
 
@@ -404,22 +554,25 @@ def _may_be_dns(rule: Any) -> bool:  # noqa: ANN401 - any JSON
 _FAST: Final = frozenset({"rdma", "openshift.io", "mellanox.com", "intel.com", "nvidia.com"})
 """Prefixes of resources that device plugins of networks offer."""
 _OFFERED: Final = (
-    ("mellanox.com", "NicClusterPolicy", "spec.{rdmaSharedDevicePlugin,sriovDevicePlugin}.config.~.*[]"),
-    ("sriovnetwork.openshift.io", "SriovNetworkNodePolicy", "spec"),
-    ("mellanox.com", "HostDeviceNetwork", "spec"),
+    ("mellanox.com", "NicClusterPolicy", "spec.rdmaSharedDevicePlugin.config.~.*[]", "rdma"),
+    ("mellanox.com", "NicClusterPolicy", "spec.sriovDevicePlugin.config.~.*[]", ""),
+    ("sriovnetwork.openshift.io", "SriovNetworkNodePolicy", "spec", ""),
+    ("mellanox.com", "HostDeviceNetwork", "spec", ""),
 )
-"""Kinds that say which resources device plugins of networks offer, and the places of their entries."""
+"""Kinds that say which resources device plugins of networks offer, the places of their entries, and the usual prefix of
+Mellanox/k8s-rdma-shared-dev-plugin."""
 
 
 def _resources_of_networks(objects: Objects) -> Mapping[str, str]:
     """The names of network devices without a prefix, each with the prefix that is written; empty for a usual one."""
     texts = (text for each in objects.known("", "ConfigMap").values() for text in texts_at(each, "data.*"))
-    configured = (known_keys.parsed(text) for text in texts if "resourceName" in text)
-    entries = [each for one in configured for each in values_at(one, "{configList,resourceList}[]")]
-    for group, kind, place in _OFFERED:
-        entries += [each for value in objects.known(group, kind).values() for each in values_at(value, place)]
-    named = [each for each in map(paths.mapping, entries) if isinstance(each.get("resourceName"), str)]
-    return {paths.text(each["resourceName"]): paths.text(each.get("resourcePrefix")) for each in named}
+    configured = [known_keys.parsed(text) for text in texts if "resourceName" in text]
+    entries = [("", each) for one in configured for each in values_at(one, "resourceList[]")]
+    entries += [("rdma", each) for one in configured for each in values_at(one, "configList[]")]
+    for group, kind, place, usual in _OFFERED:
+        entries += [(usual, each) for value in objects.known(group, kind).values() for each in values_at(value, place)]
+    named = [(usual, each) for usual, each in entries if isinstance(paths.mapping(each).get("resourceName"), str)]
+    return {paths.text(each["resourceName"]): paths.text(each.get("resourcePrefix")) or usual for usual, each in named}
 
 
 def _unknown_rdma(value: paths.Object, objects: Objects) -> Found:

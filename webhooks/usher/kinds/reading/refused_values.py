@@ -404,6 +404,22 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
     yield from definition_limits.beside_webhooks(value, key, objects)
     if key[0] == _CONSTRAINTS:
         yield from _constraint_without_template(key[1], objects)
+    if key[0] == "rbac.authorization.k8s.io":
+        yield from _accounts_of_another_namespace(value, objects)
+
+
+def _accounts_of_another_namespace(value: paths.Object, objects: Objects) -> Found:
+    """ServiceAccounts to which a binding gives a role in another namespace than the one where the files have them."""
+    home = paths.text(paths.metadata(value).get("namespace"))
+    for where, each in at(value, "subjects[]"):
+        subject = paths.mapping(each)
+        name, named = paths.text(subject.get("name")), paths.text(subject.get("namespace"))
+        homes = objects.namespaces("", "ServiceAccount", name) if subject.get("kind") == "ServiceAccount" else ()
+        is_own = home in homes if home else len(homes) == 1
+        if named and is_own and not {named, ""}.intersection(homes) and not is_placeholder(named):
+            text = f"gives its role to the ServiceAccount {name[:60]} of {named[:60]}, and these files have it in "
+            text += f"{homes[0][:60]}, so the pods there may not do what the role says"
+            yield misread(f"{where}/namespace", text, f"write namespace: {homes[0][:60]}", "controller")
 
 
 def _rows_with_others(kind: str, objects: Objects) -> Iterator[_Beside]:

@@ -415,6 +415,11 @@ DISKS: Final = frozenset({
     "cinder.csi.openstack.org", "csi.hetzner.cloud", "linodebs.csi.linode.com", "rancher.io/local-path",
 })  # fmt: skip
 """Drivers of disks that several nodes share only as blocks (the documentation of each driver on access modes)."""
+_LOCAL: Final = frozenset({
+    "topolvm.io", "topolvm.cybozu.com", "local.csi.openebs.io", "openebs.io/local", "zfs.csi.openebs.io",
+    "diskplugin.csi.alibabacloud.com", "blockvolume.csi.oraclecloud.com", "com.tencent.cloud.csi.cbs",
+})  # fmt: skip
+"""As `DISKS`, for drivers whose disks have no zone, or whose zones usher does not know."""
 
 _CLASSES_OF_DISKS: Final = {
     **dict.fromkeys(("gp2", "gp3"), "ebs.csi.aws.com"),
@@ -436,7 +441,7 @@ def _shared_disks(value: paths.Object, place: str, beside: Lookup) -> Iterator[m
             continue
         defined = beside.find(Reference(group="storage.k8s.io", kind="StorageClass", name=name))
         driver = _CLASSES_OF_DISKS.get(name) if isinstance(defined, Absence) else defined.get("provisioner")
-        if isinstance(driver, str) and driver in DISKS:
+        if isinstance(driver, str) and (driver in DISKS or driver in _LOCAL or driver.endswith("rbd.csi.ceph.com")):
             yield model.UnreadKey(
                 path=f"{where}/accessModes",
                 text=f"asks {name[:60]} for ReadWriteMany, but one node alone mounts a file system of {driver}, so it "
