@@ -394,6 +394,12 @@ _UPGRADE = "driver: {enabled: false, upgradePolicy: {autoUpgrade: %s, maxUnavail
 _SHARE = "resources: {limits: {nvidia.com/gpu: 1, nvidia.com/gpumem: %s}}"
 _NUMA = "cpu: {dedicatedCpuPlacement: %s, numa: {guestMappingPassthrough: {}}}%s"
 _WORKER = "nfd-worker.conf: 'core: {%s}'"
+_ONE = "cpu: 4, nvidia.com/gpu: 1"
+_RUNS_ON = """{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: n}, handler: runc,
+  scheduling: {nodeSelector: {%s: a}}}"""
+_SLICED = """any: 'sharing: {timeSlicing: {renameByDefault: %s, resources: [{name: nvidia.com/gpu, replicas: 4}]}}'"""
+_MEMORY = """affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+  {matchExpressions: [{key: nvidia.com/gpu.memory, operator: %s, values: ["%s"]}]}]}}}, """
 _GATES = "DynamicMIG=true,MPSSupport=%s"
 
 
@@ -465,6 +471,25 @@ _GATES = "DynamicMIG=true,MPSSupport=%s"
         ),
         (_agent("lab/dra-driver-gpu:1", f"env: [{{name: FEATURE_GATES, value: '{_GATES % 'true'}'}}]"), (), 1),
         (_agent("lab/dra-driver-gpu:1", f"env: [{{name: FEATURE_GATES, value: '{_GATES % 'false'}'}}]"), (), 0),
+        (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"), (_node(kubelet="v1.33.1+k3s1"),), 1),
+        (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"), (_node(system="Talos (v1.10.2)"),), 1),
+        (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"), (_node(),), 0),
+        (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"), (_node(kubelet="v1.33.1+k3s1", offers=_ONE),), 0),
+        (
+            _agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1").replace("spec: {con", "spec: {runtimeClassName: n, con"),
+            (_node(kubelet="v1.33.1+k3s1"),),
+            0,
+        ),
+        (_pod("resources: {}", _MEMORY % ("Gt", "40")), (), 1),
+        (_pod("resources: {}", _MEMORY % ("Gt", "40Gi")), (), 1),
+        (_pod("resources: {}", _MEMORY % ("Gt", "40000")), (), 0),
+        (_pod("resources: {}", _MEMORY % ("In", "40")), (), 0),
+        (_pod("resources: {}", "nodeSelector: {nvidia.com/gpu.product: Tesla T4}, "), (), 1),
+        (_pod("resources: {}", "nodeSelector: {nvidia.com/gpu.product: Tesla-T4}, "), (), 0),
+        (_pod("resources: {limits: {nvidia.com/gpu.shared: 1}}"), (_config_map(_SLICED % "false"),), 1),
+        (_pod("resources: {limits: {nvidia.com/gpu.shared: 1}}"), (_config_map(_SLICED % "true"),), 0),
+        (_RUNS_ON % "gpu", (_node("gpu: a"),), 0),
+        (_RUNS_ON % "gpu", (_node("cpu: a"),), 1),
         (_config_map(_WORKER % "labelSources: [all, -pci]"), (), 1),
         (_config_map(_WORKER % "labelSources: [cpu]"), (_policy("gfd: {}"),), 1),
         (_config_map(_WORKER % "labelSources: [cpu, pci]"), (_policy("gfd: {}"),), 0),

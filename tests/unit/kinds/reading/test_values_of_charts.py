@@ -11,6 +11,7 @@ from usher.kinds.reading.values import Objects
 _TALOS = """{apiVersion: v1, kind: Node, metadata: {name: t, labels: {nvidia.com/gpu.present: 'true'}},
   status: {allocatable: {cpu: 4}, nodeInfo: {osImage: Talos (v1.10.2)}}}"""
 _BARE = "{apiVersion: v1, kind: Node, metadata: {name: b}, status: {allocatable: {cpu: 4}}}"
+_LABELLED = _TALOS.replace("name: t", "name: l").replace("Talos (v1.10.2)", "Ubuntu 24.04")
 _POLICY = "{apiVersion: nvidia.com/v1, kind: ClusterPolicy, metadata: {name: p}, spec: {devicePlugin: {enabled: %s}}}"
 
 
@@ -40,6 +41,9 @@ def _application(source: str) -> str:
 
 
 _DRIVER = "{apiVersion: nvidia.com/v1, kind: ClusterPolicy, metadata: {name: p}, spec: {driver: {enabled: %s}}}"
+_ON_GOOGLE = _LABELLED.replace("Ubuntu 24.04", "Container-Optimized OS from Google").replace(
+    "labels: {", "labels: {cloud.google.com/gke-accelerator: nvidia-l4, "
+)
 _DOMAINS = "resources: {gpus: {enabled: false}}"
 _OFF = "driver: {enabled: false}, toolkit: {enabled: false}"
 _TEXT = '"driver: {enabled: false}\\ntoolkit: {enabled: false}\\n"'
@@ -92,7 +96,7 @@ def test_the_policy_of_the_chart_is_judged_at_its_values(release: str, places: l
         (_release("nvidia-device-plugin", "gfd: {enabled: true}, config: {map: {b: '{mps: {a: b}}'}}"), (), 0),
         (_release("nvidia-device-plugin", "config: {map: {b: 'sharing: {timeSlicing: {}}'}}"), (), 0),
         (_release("nvidia-device-plugin"), (_BARE,), 1),
-        (_release("nvidia-device-plugin"), (_BARE, _TALOS), 0),
+        (_release("nvidia-device-plugin"), (_BARE, _LABELLED), 0),
         (_release("nvidia-device-plugin", "gfd: {enabled: true}"), (_BARE,), 0),
         (_release("nvidia-device-plugin"), (_POLICY % "true",), 1),
         (_release("nvidia-device-plugin"), (_POLICY % "false",), 0),
@@ -113,6 +117,27 @@ def test_the_policy_of_the_chart_is_judged_at_its_values(release: str, places: l
         (
             _release("dra-driver-nvidia-gpu", "gpuResourcesEnabledOverride: true, featureGates: {DynamicMIG: true}"),
             (),
+            0,
+        ),
+        (_release("nvidia-device-plugin"), (_TALOS,), 1),
+        (_release("nvidia-device-plugin", "runtimeClassName: nvidia"), (_TALOS,), 0),
+        (_release("hami", "devicePlugin: {runtimeClassName: nvidia}"), (_TALOS,), 0),
+        (_release("hami"), (_TALOS,), 1),
+        (_release("gpu-operator", "driver: {enabled: false}, nfd: {enabled: false}"), (_BARE,), 1),
+        (_release("gpu-operator", "driver: {enabled: false}, nfd: {enabled: false}"), (_BARE, _LABELLED), 0),
+        (_release("gpu-operator", "toolkit: {env: [{name: A, value: true}, {name: B, value: 'true'}]}"), (), 1),
+        (_release("gpu-operator", "driver: {imagePullSecrets: [{name: a}]}"), (), 1),
+        (_release("gpu-operator", "driver: {imagePullSecrets: [a]}"), (), 0),
+        (_release("gpu-operator", "driver: {repository: nvcr.io/nvidia/driver}"), (), 1),
+        (_release("gpu-operator", "driver: {repository: lab.example/driver, image: gpu}"), (), 0),
+        (_release("gpu-operator", "driver: {version: 570.86.15-ubuntu22.04}"), (), 1),
+        (_release("gpu-operator", "driver: {version: 570.86.15}"), (), 0),
+        (_release("dra-driver-nvidia-gpu", _DOMAINS), (_BARE,), 1),
+        (_release("dra-driver-nvidia-gpu", _DOMAINS), (_BARE, _LABELLED), 0),
+        (_release("dra-driver-nvidia-gpu", _DOMAINS), (_ON_GOOGLE,), 1),
+        (
+            _release("dra-driver-nvidia-gpu", f"{_DOMAINS}, nvidiaDriverRoot: /home/kubernetes/bin/nvidia"),
+            (_ON_GOOGLE,),
             0,
         ),
         (_release("nvidia-dra-driver-gpu"), (), 1),

@@ -309,7 +309,7 @@ def _merged(one: paths.Object, other: paths.Object) -> paths.Object:
 
 
 _OF_POLICY: Final[paths.Object] = {
-    "driver": {"enabled": True},
+    "driver": {"enabled": True, "repository": "nvcr.io/nvidia", "image": "driver"},
     "toolkit": {"enabled": True},
     "devicePlugin": {"enabled": True},
     "dcgmExporter": {"enabled": True},
