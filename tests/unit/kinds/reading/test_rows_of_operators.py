@@ -370,6 +370,10 @@ def _machine(domain: str, more: str = "") -> str:
     return _object("kubevirt.io/v1", "VirtualMachine", spec)
 
 
+def _device_config(driver: str, plugin: str) -> str:
+    return _object("amd.com/v1alpha1", "DeviceConfig", f"driver: {driver}, devicePlugin: {plugin}")
+
+
 def _config_map(data: str) -> str:
     return f"{{apiVersion: v1, kind: ConfigMap, metadata: {{name: m}}, data: {{{data}}}}}"
 
@@ -488,6 +492,10 @@ _GATES = "DynamicMIG=true,MPSSupport=%s"
         (_pod("resources: {}", "nodeSelector: {nvidia.com/gpu.product: Tesla-T4}, "), (), 0),
         (_pod("resources: {limits: {nvidia.com/gpu.shared: 1}}"), (_config_map(_SLICED % "false"),), 1),
         (_pod("resources: {limits: {nvidia.com/gpu.shared: 1}}"), (_config_map(_SLICED % "true"),), 0),
+        (_device_config("{enable: true, blacklist: true}", "{enableNodeLabeller: false}"), (), 1),
+        (_device_config("{enable: true, blacklist: true}", "{}"), (), 0),
+        (_device_config("{enable: true, blacklist: true}", "{}"), (_node("node.openshift.io/os_id: rhel"),), 1),
+        (_device_config("{enable: true, blacklist: false}", "{}"), (_node("node.openshift.io/os_id: rhel"),), 0),
         (_RUNS_ON % "gpu", (_node("gpu: a"),), 0),
         (_RUNS_ON % "gpu", (_node("cpu: a"),), 1),
         (_config_map(_WORKER % "labelSources: [all, -pci]"), (), 1),

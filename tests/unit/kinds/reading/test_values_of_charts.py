@@ -44,6 +44,10 @@ _DRIVER = "{apiVersion: nvidia.com/v1, kind: ClusterPolicy, metadata: {name: p},
 _ON_GOOGLE = _LABELLED.replace("Ubuntu 24.04", "Container-Optimized OS from Google").replace(
     "labels: {", "labels: {cloud.google.com/gke-accelerator: nvidia-l4, "
 )
+_GFD = "gfd: {enabled: true}"
+_PRESENT = "{nvidia.com/gpu.present: 'true'}"
+_TAINTED = """{apiVersion: v1, kind: Node, metadata: {name: t, labels: %s}, status: {allocatable: {cpu: 4}},
+  spec: {taints: [{key: %s, value: %s, effect: NoSchedule}]}}"""
 _DOMAINS = "resources: {gpus: {enabled: false}}"
 _OFF = "driver: {enabled: false}, toolkit: {enabled: false}"
 _TEXT = '"driver: {enabled: false}\\ntoolkit: {enabled: false}\\n"'
@@ -120,6 +124,21 @@ def test_the_policy_of_the_chart_is_judged_at_its_values(release: str, places: l
             0,
         ),
         (_release("nvidia-device-plugin"), (_TALOS,), 1),
+        (_release("nvidia-device-plugin", _GFD), (_TAINTED % ("{}", "nvidia.com/gpu", "'true'"),), 1),
+        (_release("nvidia-device-plugin", _GFD), (_TAINTED % ("{}", "nvidia.com/gpu", "present"),), 0),
+        (_release("nvidia-device-plugin", _GFD), (_TAINTED % (_PRESENT, "nvidia.com/gpu", "'true'"),), 0),
+        (
+            _release("nvidia-device-plugin", f"{_GFD}, nfd: {{worker: {{tolerations: [{{operator: Exists}}]}}}}"),
+            (_TAINTED % ("{}", "nvidia.com/gpu", "'true'"),),
+            0,
+        ),
+        (_release("nvidia-device-plugin"), (_TAINTED % (_PRESENT, "dedicated", "ml"),), 1),
+        (_release("nvidia-device-plugin"), (_TAINTED % (_PRESENT, "node.kubernetes.io/not-ready", "ml"),), 0),
+        (
+            _release("nvidia-device-plugin", "tolerations: [{operator: Exists}]"),
+            (_TAINTED % (_PRESENT, "dedicated", "ml"),),
+            0,
+        ),
         (_release("nvidia-device-plugin", "runtimeClassName: nvidia"), (_TALOS,), 0),
         (_release("hami", "devicePlugin: {runtimeClassName: nvidia}"), (_TALOS,), 0),
         (_release("hami"), (_TALOS,), 1),
