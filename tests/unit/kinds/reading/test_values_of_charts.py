@@ -44,6 +44,9 @@ _DRIVER = "{apiVersion: nvidia.com/v1, kind: ClusterPolicy, metadata: {name: p},
 _ON_GOOGLE = _LABELLED.replace("Ubuntu 24.04", "Container-Optimized OS from Google").replace(
     "labels: {", "labels: {cloud.google.com/gke-accelerator: nvidia-l4, "
 )
+_MAP = "config: {map: {any: %s}}"
+_DATA = """driver: {enabled: false},
+  devicePlugin: {config: {create: true, name: m, default: %s, data: {%s: 'sharing: {timeSlicing: {}}'}}}"""
 _GFD = "gfd: {enabled: true}"
 _PRESENT = "{nvidia.com/gpu.present: 'true'}"
 _TAINTED = """{apiVersion: v1, kind: Node, metadata: {name: t, labels: %s}, status: {allocatable: {cpu: 4}},
@@ -97,7 +100,7 @@ def test_the_policy_of_the_chart_is_judged_at_its_values(release: str, places: l
         (_release("nvidia-device-plugin", "config: {name: a, default: b}"), (), 0),
         (_release("nvidia-device-plugin", "config: {map: {b: 'sharing: {mps: {resources: []}}'}}"), (), 1),
         (_release("nvidia-device-plugin", 'config: {map: {b: "sharing:\\n  mps:\\n    resources: []"}}'), (), 1),
-        (_release("nvidia-device-plugin", "gfd: {enabled: true}, config: {map: {b: '{mps: {a: b}}'}}"), (), 0),
+        (_release("nvidia-device-plugin", "gfd: {enabled: true}, config: {map: {b: 'sharing: {mps: {a: b}}'}}"), (), 0),
         (_release("nvidia-device-plugin", "config: {map: {b: 'sharing: {timeSlicing: {}}'}}"), (), 0),
         (_release("nvidia-device-plugin"), (_BARE,), 1),
         (_release("nvidia-device-plugin"), (_BARE, _LABELLED), 0),
@@ -123,6 +126,21 @@ def test_the_policy_of_the_chart_is_judged_at_its_values(release: str, places: l
             (),
             0,
         ),
+        (
+            _release("nvidia-device-plugin", _MAP % "'sharing: {timeSlicing: {resources: [{name: a, replicas: 1}]}}'"),
+            (),
+            1,
+        ),
+        (
+            _release("nvidia-device-plugin", _MAP % "'sharing: {timeSlicing: {resources: [{name: a, replicas: 2}]}}'"),
+            (),
+            0,
+        ),
+        (_release("nvidia-device-plugin", _MAP % "'sharing: {timeSlicing: {replicas: 2}}'"), (), 1),
+        (_release("nvidia-device-plugin", _MAP % "'flags: {renameByDefault: true}'"), (), 1),
+        (_release("nvidia-device-plugin", _MAP % "'timeSlicing: {resources: []}'"), (), 1),
+        (_release("gpu-operator", _DATA % ("any", "any")), (), 0),
+        (_release("gpu-operator", _DATA % ("all", "any")), (), 1),
         (_release("nvidia-device-plugin"), (_TALOS,), 1),
         (_release("nvidia-device-plugin", _GFD), (_TAINTED % ("{}", "nvidia.com/gpu", "'true'"),), 1),
         (_release("nvidia-device-plugin", _GFD), (_TAINTED % ("{}", "nvidia.com/gpu", "present"),), 0),
@@ -188,6 +206,17 @@ def test_pods_see_the_policy_that_a_chart_makes() -> None:
         "ask for nvidia.com/gpu, or set mig.strategy to mixed"
     ]
     assert _found(pod, _release("gpu-operator", "mig: {strategy: mixed}")) == []
+
+
+def test_pods_see_the_configuration_that_a_chart_makes() -> None:
+    pod = """{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [
+      {name: c, image: lab/c:1, resources: {limits: {nvidia.com/gpu: 2}}}]}}"""
+    shared = (
+        "'sharing: {timeSlicing: {failRequestsGreaterThanOne: %s, resources: [{name: nvidia.com/gpu, replicas: 2}]}}'"
+    )
+
+    for single, count in (("true", 1), ("false", 0)):
+        assert len(_found(pod, _release("nvidia-device-plugin", _MAP % (shared % single)))) == count
 
 
 def test_a_setting_with_a_dot_in_its_name_makes_the_values_unknown() -> None:

@@ -333,3 +333,20 @@ def policy_of_release(release: Release) -> paths.Object | None:
         "metadata": {"name": "cluster-policy"},
         "spec": {**spec, "driver": driver},
     }
+
+
+_MAPPED: Final = {
+    "gpu-operator": ("/devicePlugin/config", "/migManager/config", "/dcgmExporter/config"),
+    "nvidia-device-plugin": ("/config",),
+}
+"""Charts that make ConfigMaps, and where their values have the name of one and its `data` or `map`."""
+
+
+def config_maps_of_release(release: Release) -> Iterator[paths.Object]:
+    """The ConfigMaps that charts of NVIDIA make of their values; their namespace is unknown."""
+    for place in _MAPPED.get(release.chart, ()):
+        config = paths.mapping(paths.resolve(release.values, place)) if paths.exists(release.values, place) else {}
+        data = config.get("map") or (config.get("data") if config.get("create") is True else None)
+        name = paths.text(config.get("name")) or f"{release.chart}-configs"
+        if isinstance(data, dict):
+            yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}

@@ -12,7 +12,13 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 from msgspec import Struct
 
 from usher import errors, model, paths, quantities
-from usher.kinds.reading.templates import RELEASES, Template, policy_of_release, releases_of
+from usher.kinds.reading.templates import (
+    RELEASES,
+    Template,
+    config_maps_of_release,
+    policy_of_release,
+    releases_of,
+)
 
 _Made = TypeVar("_Made")
 
@@ -125,7 +131,7 @@ class Objects:
                 made.append(claim_template_of_domain(value))
             elif paths.text(value.get("kind")) in _RELEASE_KINDS:
                 for release in releases_of(value):
-                    made += [release.as_object(value), policy_of_release(release)]
+                    made += [release.as_object(value), policy_of_release(release), *config_maps_of_release(release)]
         for each in filter(None, made):
             within = paths.text(paths.metadata(each).get("namespace")) or namespace
             group = paths.text(each["apiVersion"]).rpartition("/")[0]
