@@ -44,8 +44,8 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/template/spec/taints",
-		"message": "the NodePool allows only machines with GPUs, but has no taint that keeps other pods off",
-		"remedy": "taint its nodes, for example with nvidia.com/gpu=present:NoSchedule",
+		"message": $"the NodePool allows only machines with {_devices(spec)[0]}, but has no taint that keeps other pods off",
+		"remedy": $"taint its nodes, for example with {_devices(spec)[1]}=present:NoSchedule",
 	}
 }
 
@@ -68,6 +68,16 @@ _only_accelerators(spec) if {
 	every value in requirement.values {
 		regex.match(`^(g[4-9]|p[2-9]|trn|inf)[a-z0-9-]*(\.|$)|^Standard_(NC|ND|NV)|^(a[2-4]x?|g[24])-`, value)
 	}
+}
+
+_devices(spec) := ["Neuron devices", "aws.amazon.com/neuron"] if _has_neuron(spec)
+
+_devices(spec) := ["GPUs", "nvidia.com/gpu"] if not _has_neuron(spec)
+
+_has_neuron(spec) if {
+	some requirement in spec.requirements
+	some value in requirement.values
+	regex.match(`^(trn|inf)[0-9]`, value)
 }
 
 # The GPU operator knows its nodes by this key, whatever MIG devices they offer.

@@ -58,6 +58,12 @@ test_a_node_pool_of_gpus_without_a_taint_is_found if {
 	check.deny == wanted with input as examples.bad_node_pool_by_gpu
 }
 
+test_a_node_pool_of_neuron_is_told_its_own_key if {
+	family := [{"key": "karpenter.k8s.aws/instance-family", "operator": "In", "values": ["inf2"]}]
+	pool := {"object": {"nodePool": {"spec": {"template": {"spec": {"requirements": family}}}}}}
+	{finding.remedy | some finding in check.deny} == {"taint its nodes, for example with aws.amazon.com/neuron=present:NoSchedule"} with input as pool
+}
+
 test_node_pools_with_a_taint_and_with_other_machines_are_good if {
 	check.deny == set() with input as examples.good_node_pool
 	check.deny == set() with input as examples.good_node_pool_of_many_machines
