@@ -404,6 +404,7 @@ _RUNS_ON = """{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: 
 _SLICED = """any: 'sharing: {timeSlicing: {renameByDefault: %s, resources: [{name: nvidia.com/gpu, replicas: 4}]}}'"""
 _MEMORY = """affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
   {matchExpressions: [{key: nvidia.com/gpu.memory, operator: %s, values: ["%s"]}]}]}}}, """
+_NICS = "{apiVersion: mellanox.com/v1alpha1, kind: NicClusterPolicy, metadata: {name: n}, spec: {%s}}"
 _GATES = "DynamicMIG=true,MPSSupport=%s"
 
 
@@ -496,6 +497,13 @@ _GATES = "DynamicMIG=true,MPSSupport=%s"
         (_device_config("{enable: true, blacklist: true}", "{}"), (), 0),
         (_device_config("{enable: true, blacklist: true}", "{}"), (_node("node.openshift.io/os_id: rhel"),), 1),
         (_device_config("{enable: true, blacklist: false}", "{}"), (_node("node.openshift.io/os_id: rhel"),), 0),
+        (_policy("gds: {enabled: true}, driver: {usePrecompiled: true}"), (), 1),
+        (_policy("gdrcopy: {enabled: true}, driver: {usePrecompiled: true}"), (), 1),
+        (_policy("gds: {enabled: true}, driver: {usePrecompiled: false}"), (), 0),
+        (_policy("driver: {rdma: {enabled: true, useHostMofed: true}}"), (_NICS % "ofedDriver: {image: a}",), 1),
+        (_policy("driver: {rdma: {enabled: true, useHostMofed: true}}"), (_NICS % "",), 0),
+        (_pod("resources: {limits: {nvidia.com/pgpu: 1}}"), (_policy("gfd: {}"),), 1),
+        (_pod("resources: {limits: {nvidia.com/pgpu: 1}}"), (_policy(_SANDBOX),), 0),
         (_RUNS_ON % "gpu", (_node("gpu: a"),), 0),
         (_RUNS_ON % "gpu", (_node("cpu: a"),), 1),
         (_config_map(_WORKER % "labelSources: [all, -pci]"), (), 1),

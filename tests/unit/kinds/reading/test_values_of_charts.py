@@ -215,6 +215,7 @@ def test_pods_see_the_configuration_that_a_chart_makes() -> None:
         "'sharing: {timeSlicing: {failRequestsGreaterThanOne: %s, resources: [{name: nvidia.com/gpu, replicas: 2}]}}'"
     )
 
+    assert len(_found(pod, _release("nvidia-device-plugin", "runtimeClassName: nvidia"))) == 1
     for single, count in (("true", 1), ("false", 0)):
         assert len(_found(pod, _release("nvidia-device-plugin", _MAP % (shared % single)))) == count
 
