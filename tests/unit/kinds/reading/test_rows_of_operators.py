@@ -479,6 +479,11 @@ _GATES = "DynamicMIG=true,MPSSupport=%s"
         (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"), (_node(kubelet="v1.33.1+k3s1"),), 1),
         (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"), (_node(system="Talos (v1.10.2)"),), 1),
         (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"), (_node(),), 0),
+        (
+            _agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"),
+            (_node(kubelet="v1.33.1+k3s1"), _node(kubelet="v1.33.1+k3s1", offers=_ONE).replace("n1", "n2")),
+            0,
+        ),
         (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"), (_node(kubelet="v1.33.1+k3s1", offers=_ONE),), 0),
         (
             _agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1").replace("spec: {con", "spec: {runtimeClassName: n, con"),
