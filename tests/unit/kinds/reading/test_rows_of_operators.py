@@ -405,6 +405,12 @@ _SLICED = """any: 'sharing: {timeSlicing: {renameByDefault: %s, resources: [{nam
 _MEMORY = """affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
   {matchExpressions: [{key: nvidia.com/gpu.memory, operator: %s, values: ["%s"]}]}]}}}, """
 _NICS = "{apiVersion: mellanox.com/v1alpha1, kind: NicClusterPolicy, metadata: {name: n}, spec: {%s}}"
+_TEMPLATE = """{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: t%s},
+  spec: {spec: {devices: {requests: []}}}}"""
+_DOMAIN = """{apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomain, metadata: {name: d},
+  spec: {channel: {resourceClaimTemplate: {name: t}}}}"""
+_SLICE = "resources: {limits: {nvidia.com/mig-1g.10gb: 1}}"
+_POOL = "{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: k}, spec: {template: {spec: {}}}}"
 _GATES = "DynamicMIG=true,MPSSupport=%s"
 
 
@@ -509,6 +515,16 @@ _GATES = "DynamicMIG=true,MPSSupport=%s"
         (_policy("driver: {rdma: {enabled: true, useHostMofed: true}}"), (_NICS % "",), 0),
         (_pod("resources: {limits: {nvidia.com/pgpu: 1}}"), (_policy("gfd: {}"),), 1),
         (_pod("resources: {limits: {nvidia.com/pgpu: 1}}"), (_policy(_SANDBOX),), 0),
+        (_TEMPLATE % "", (_DOMAIN,), 1),
+        (_TEMPLATE % ", labels: {resource.nvidia.com/computeDomain: a}", (_DOMAIN,), 0),
+        (_TEMPLATE.replace("name: t", "name: u") % "", (_DOMAIN,), 0),
+        (_pod(_SLICE), (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"),), 1),
+        (_pod(_SLICE), (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1", "args: [--mig-strategy=mixed]"),), 0),
+        (_pod(_SLICE), (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1", "env: [{name: CONFIG_FILE}]"),), 0),
+        (_pod(_SLICE), (_POOL,), 1),
+        (_pod(_SLICE), (_POOL, _node()), 0),
+        (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"), (_policy("gfd: {}"),), 1),
+        (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"), (_policy("devicePlugin: {enabled: false}"),), 0),
         (_RUNS_ON % "gpu", (_node("gpu: a"),), 0),
         (_RUNS_ON % "gpu", (_node("cpu: a"),), 1),
         (_config_map(_WORKER % "labelSources: [all, -pci]"), (), 1),
