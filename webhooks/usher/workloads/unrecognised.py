@@ -18,16 +18,9 @@ from usher.config import described_kinds
 from usher.kinds import registry
 from usher.kinds.kind import Key, Kind, KueueUnit, Pods, Starts
 from usher.kinds.reading import pod_templates
-from usher.kinds.reading.templates import Place, Template, Traits
+from usher.kinds.reading.templates import RELEASES, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 from usher.workloads import identity
-
-_CHARTS: Final = frozenset({
-    ("argoproj.io", "Application"),
-    ("argoproj.io", "ApplicationSet"),
-    ("helm.toolkit.fluxcd.io", "HelmRelease"),
-})  # fmt: skip
-"""Kinds that hold the values of a Helm chart. A controller renders the chart, and usher can only judge the result."""
 
 _PARTS: Final = frozenset({
     ("apps.kruise.io", "SidecarSet"),
@@ -88,7 +81,7 @@ def kind_by_shape(value: paths.Object) -> Kind | None:
     group, version, kind = identity.group_version_kind(value)
     if (
         "." not in group
-        or (group, kind) in _CHARTS | _PARTS
+        or (group, kind) in RELEASES.keys() | _PARTS
         or any(group == each or group.endswith(f".{each}") for each in _SUBJECTS_OF_POLICIES)
     ):
         return None
@@ -303,7 +296,7 @@ def read_unrecognised(
     if found == [] and known is None:
         found = pod_templates.find_resource_requests(value, lambda name: name in _GPUS or vocabulary.contains(name))
         reason = f"unrecognised kind {full_name} asks for accelerators, which is not judged"
-    if found and (group, kind) in _CHARTS:
+    if found and (group, kind) in RELEASES:
         reason = (
             f"{full_name} has values for a chart that asks for accelerators: render the chart, "
             "e.g. helm template | usher check -"
@@ -354,7 +347,7 @@ def _may_make_pods(group: str, kind: str) -> bool:
     return (
         "." in group
         and (group, kind) not in registry.BY_KEY
-        and (group, kind) not in _CHARTS | _PARTS
+        and (group, kind) not in RELEASES.keys() | _PARTS
         and not any(group == each or group.endswith(f".{each}") for each in _SUBJECTS_OF_POLICIES)
     )
 

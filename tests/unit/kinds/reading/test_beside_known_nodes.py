@@ -155,22 +155,6 @@ def test_a_driver_with_rdma_waits_for_one_that_something_installs(rdma: str, nic
 
 
 @pytest.mark.parametrize(
-    ("spec", "labels", "count"),
-    [
-        ("", "node.kubernetes.io/instance-type: k3s", 1),
-        ("runtimeClassName: nvidia, ", "node.kubernetes.io/instance-type: k3s", 0),
-        ("", "node.kubernetes.io/instance-type: g5.xlarge", 0),
-    ],
-)
-def test_an_agent_on_k3s_needs_the_runtime_class(spec: str, labels: str, count: int) -> None:
-    pod = f"{{{spec}containers: [{{name: c, image: 'nvcr.io/nvidia/k8s-device-plugin:v0.17.1'}}]}}"
-    agent = f"{{apiVersion: apps/v1, kind: DaemonSet, metadata: {{name: d}}, spec: {{template: {{spec: {pod}}}}}}}"
-    class_ = "{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: nvidia}, handler: nvidia}"
-
-    assert len(_found(agent, f"{_node(labels)}\n---\n{class_}")) == count
-
-
-@pytest.mark.parametrize(
     ("gpu", "remedies"),
     [
         ("type: nvidia-tesla-t4, count: 1", ["write nvidia-l4, or leave gpu out"]),

@@ -279,7 +279,10 @@ def test_containerd_of_k3s_needs_its_socket(env: str, count: int) -> None:
 
 
 _CLASS = "kueue.x-k8s.io/v1beta1 ProvisioningRequestConfig"
-_SELECTS = "device.attributes['gpu.nvidia.com'].productName == 'a' && device.capacity['gpu.nvidia.com'].memry > 1"
+_SELECTS = (
+    "device.attributes['gpu.nvidia.com'].productName == 'a' && "
+    "device.capacity['gpu.nvidia.com'].memry.compareTo(quantity('1Gi')) > 0"
+)
 _NICS, _NETWORK = "mellanox.com/v1alpha1", "k8s.cni.cncf.io/v1 NetworkAttachmentDefinition"
 _OF_KIND = '{"type": "%s", "master": "ibp5s0"}'
 _CAPACITY = "capacity.cluster-autoscaler.kubernetes.io"

@@ -149,37 +149,6 @@ def test_parts_of_the_gpu_operator_fit_together(spec: str, count: int) -> None:
     assert len(_findings(_policy(spec))) == count
 
 
-_RELEASE = (
-    "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: %s}, "
-    "spec: {chart: {spec: {chart: %s}}, values: {%s}}}"
-)
-_WITHOUT_GPUS = "resources: {gpus: {enabled: false}}"
-
-
-@pytest.mark.parametrize(
-    ("values", "count"),
-    [("", 1), (_WITHOUT_GPUS, 0), ("gpuResourcesEnabledOverride: true", 0), ("resources: {gpus: {enabled: true}}", 1)],
-)
-def test_the_chart_of_the_dra_driver_wants_a_word_about_gpus(values: str, count: int) -> None:
-    assert len(_findings(_RELEASE % ("d", "nvidia-dra-driver-gpu", values))) == count
-
-
-@pytest.mark.parametrize(
-    ("root", "other", "count"),
-    [
-        ("", _policy("driver: {enabled: true}"), 1),
-        ("", _policy("driver: {enabled: false}"), 0),
-        (", nvidiaDriverRoot: /", _policy("driver: {enabled: true}"), 1),
-        (", nvidiaDriverRoot: /run/nvidia/driver", _policy("driver: {enabled: true}"), 0),
-        ("", _RELEASE % ("g", "gpu-operator", ""), 1),
-        ("", _RELEASE % ("g", "gpu-operator", "driver: {enabled: false}"), 0),
-        ("", _RELEASE % ("g", "prometheus", ""), 0),
-    ],
-)
-def test_the_dra_driver_looks_for_the_driver_where_it_is(root: str, other: str, count: int) -> None:
-    assert len(_findings(_RELEASE % ("d", "nvidia-dra-driver-gpu", _WITHOUT_GPUS + root), other)) == count
-
-
 @pytest.mark.parametrize(
     ("spec", "count"),
     [
@@ -388,3 +357,197 @@ def test_kubelets_read_secrets_of_registries(type_: str, count: int) -> None:
 
     assert len(_findings(job, secret)) == count
     assert _findings(job.replace("namespace: a", "namespace: b"), secret) == []
+
+
+def _kubevirt(more: str) -> str:
+    device = f"{{pciVendorSelector: '10DE:2331', resourceName: nvidia.com/GH100{more}}}"
+    spec = f"configuration: {{permittedHostDevices: {{pciHostDevices: [{device}]}}}}"
+    return _object("kubevirt.io/v1", "KubeVirt", spec)
+
+
+def _machine(domain: str, more: str = "") -> str:
+    spec = f"{more}template: {{spec: {{domain: {{{domain}}}}}}}"
+    return _object("kubevirt.io/v1", "VirtualMachine", spec)
+
+
+def _device_config(driver: str, plugin: str) -> str:
+    return _object("amd.com/v1alpha1", "DeviceConfig", f"driver: {driver}, devicePlugin: {plugin}")
+
+
+def _config_map(data: str) -> str:
+    return f"{{apiVersion: v1, kind: ConfigMap, metadata: {{name: m}}, data: {{{data}}}}}"
+
+
+def _claim(expression: str) -> str:
+    request = (
+        f"{{name: g, exactly: {{deviceClassName: gpu.nvidia.com, selectors: [{{cel: {{expression: {expression}}}}}]}}}}"
+    )
+    return _object("resource.k8s.io/v1", "ResourceClaim", f"devices: {{requests: [{request}]}}")
+
+
+def _agent(image: str, container: str = "") -> str:
+    spec = f"template: {{spec: {{containers: [{{name: c, image: {image}, {container}}}]}}}}"
+    return _object("apps/v1", "DaemonSet", spec)
+
+
+_LAB = "{apiVersion: v1, kind: Namespace, metadata: {name: lab, labels: {%s}}}"
+_EXPORTER = "dcgmExporter: {env: [{name: %s, value: '%s'}]%s}%s"
+_LICENCE = "driver: {enabled: false, licensingConfig: {configMapName: m, nlsEnabled: %s}}"
+_SANDBOX = "sandboxWorkloads: {enabled: true, defaultWorkload: vm-passthrough}"
+_UPGRADE = "driver: {enabled: false, upgradePolicy: {autoUpgrade: %s, maxUnavailable: %s}}"
+_SHARE = "resources: {limits: {nvidia.com/gpu: 1, nvidia.com/gpumem: %s}}"
+_NUMA = "cpu: {dedicatedCpuPlacement: %s, numa: {guestMappingPassthrough: {}}}%s"
+_WORKER = "nfd-worker.conf: 'core: {%s}'"
+_ONE = "cpu: 4, nvidia.com/gpu: 1"
+_RUNS_ON = """{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: n}, handler: runc,
+  scheduling: {nodeSelector: {%s: a}}}"""
+_SLICED = """any: 'sharing: {timeSlicing: {renameByDefault: %s, resources: [{name: nvidia.com/gpu, replicas: 4}]}}'"""
+_MEMORY = """affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+  {matchExpressions: [{key: nvidia.com/gpu.memory, operator: %s, values: ["%s"]}]}]}}}, """
+_NICS = "{apiVersion: mellanox.com/v1alpha1, kind: NicClusterPolicy, metadata: {name: n}, spec: {%s}}"
+_TEMPLATE = """{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: t%s},
+  spec: {spec: {devices: {requests: []}}}}"""
+_DOMAIN = """{apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomain, metadata: {name: d},
+  spec: {channel: {resourceClaimTemplate: {name: t}}}}"""
+_SLICE = "resources: {limits: {nvidia.com/mig-1g.10gb: 1}}"
+_POOL = "{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: k}, spec: {template: {spec: {}}}}"
+_GATES = "DynamicMIG=true,MPSSupport=%s"
+
+
+@pytest.mark.parametrize(
+    ("value", "others", "count"),
+    [
+        (_policy(_EXPORTER % ("DCGM_EXPORTER_COLLECTORS", "/etc/dcgm-exporter/mine.csv", "", "")), (), 1),
+        (_policy(_EXPORTER % ("DCGM_EXPORTER_COLLECTORS", "/etc/dcgm-exporter/default-counters.csv", "", "")), (), 0),
+        (_policy(_EXPORTER % ("DCGM_EXPORTER_COLLECTORS", "/etc/dcgm-exporter/a", ", config: {name: m}", "")), (), 0),
+        (
+            _policy(_EXPORTER % ("DCGM_REMOTE_HOSTENGINE_INFO", "nvidia-dcgm:5555", "", ", dcgm: {enabled: false}")),
+            (),
+            1,
+        ),
+        (_policy(_EXPORTER % ("DCGM_REMOTE_HOSTENGINE_INFO", "nvidia-dcgm:5555", "", "")), (), 0),
+        (_policy(_UPGRADE % ("true", "0")), (), 1),
+        (_policy(_UPGRADE % ("true", "0%")), (), 1),
+        (_policy(_UPGRADE % ("true", "10%")), (), 0),
+        (_policy(_UPGRADE % ("false", "0")), (), 0),
+        (_policy(_LICENCE % "true"), (_config_map("gridd.conf: a"),), 1),
+        (_policy(_LICENCE % "true"), (_config_map("gridd.conf: a, client_configuration_token.tok: b"),), 0),
+        (_policy(_LICENCE % "false"), (_config_map("gridd.conf: a"),), 0),
+        (_policy("driver: {kernelModuleConfig: {name: m}}"), (_config_map("options: a"),), 1),
+        (_policy("driver: {kernelModuleConfig: {name: m}}"), (_config_map("nvidia.conf: a"),), 0),
+        (_kubevirt(""), (_policy(_SANDBOX),), 1),
+        (_kubevirt(", externalResourceProvider: true"), (_policy(_SANDBOX),), 0),
+        (_kubevirt(""), (_policy("sandboxWorkloads: {enabled: false}"),), 0),
+        (_pod("resources: {limits: {nvidia.com/gpu: 1}}"), (_policy(_SANDBOX),), 1),
+        (_pod("resources: {limits: {nvidia.com/gpu: 1}}"), (_policy(_SANDBOX), _node()), 0),
+        (_pod("resources: {limits: {nvidia.com/gpu: 1}}"), (_policy("sandboxWorkloads: {enabled: true}"),), 0),
+        (_machine(_NUMA % ("false", "")), (), 1),
+        (_machine(_NUMA % ("true", "")), (), 1),
+        (_machine(_NUMA % ("true", ", memory: {hugepages: {pageSize: 1Gi}}")), (), 0),
+        (_machine(_NUMA % ("false", ""), "instancetype: {name: u}, "), (), 0),
+        (_machine("resources: {limits: {nvidia.com/gpu: 1}}"), (), 1),
+        (_machine("resources: {limits: {memory: 1Gi}}"), (), 0),
+        (_node("nvidia.com/mig.config: all-1g.12gb, nvidia.com/gpu.product: NVIDIA-L40S"), (), 1),
+        (_node("nvidia.com/mig.config: all-1g.12gb, nvidia.com/gpu.product: NVIDIA-L40S-SHARED"), (), 1),
+        (_node("nvidia.com/mig.config: all-disabled, nvidia.com/gpu.product: Tesla-T4"), (), 0),
+        (_node("nvidia.com/mig.config: all-1g.10gb, nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB"), (), 0),
+        (_node("nvidia.com/mig.config: all-1g.10gb, nvidia.com/mig.capable: 'false'"), (), 1),
+        (_node("nvidia.com/vgpu.config: A40-8Q"), (_config_map("config.yaml: 'vgpu-configs: {small: []}'"),), 1),
+        (_node("nvidia.com/vgpu.config: small"), (_config_map("config.yaml: 'vgpu-configs: {small: []}'"),), 0),
+        (_pod("resources: {limits: {aws.amazon.com/neuron: 1, aws.amazon.com/neuroncore: 2}}"), (), 1),
+        (_pod("resources: {limits: {aws.amazon.com/neuroncore: 2}}"), (), 0),
+        (_pod("resources: {limits: {aws.amazon.com/neuron: 3}}", "nodeSelector: {a: trn1.32xlarge}, "), (), 1),
+        (_pod("resources: {limits: {aws.amazon.com/neuron: 8}}", "nodeSelector: {a: trn1.32xlarge}, "), (), 0),
+        (_pod("resources: {limits: {aws.amazon.com/neuron: 3}}", "nodeSelector: {a: inf2.48xlarge}, "), (), 0),
+        (_pod(_SHARE % "8Gi"), (), 1),
+        (_pod(_SHARE % "24000000000"), (), 1),
+        (_pod(_SHARE % "3000"), (), 0),
+        (_pod(_SHARE % "8k"), (), 0),
+        (_pod(_SHARE % "3000", "", "name: x, labels: {hami.io/webhook: ignore}"), (), 1),
+        (_pod(_SHARE % "3000", "", "name: x, namespace: lab"), (_LAB % "hami.io/webhook: ignore",), 1),
+        (_pod(_SHARE % "3000", "", "name: x, namespace: lab"), (_LAB % "a: b",), 0),
+        (_pod("resources: {limits: {volcano.sh/vgpu-number: 1}}"), (), 1),
+        (_pod("resources: {limits: {volcano.sh/vgpu-number: 1}}", "schedulerName: volcano, "), (), 0),
+        (_claim("""'device.capacity["gpu.nvidia.com"].memory >= quantity("40Gi")'"""), (), 1),
+        (_claim("""'device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("40Gi")) >= 0'"""), (), 0),
+        (_claim("""'device.attributes["gpu.nvidia.com"].driverVersion >= "550.0.0"'"""), (), 1),
+        (_claim("""'device.attributes["gpu.nvidia.com"].driverVersion.isGreaterThan(semver("5.0.0"))'"""), (), 0),
+        (_claim("""'device.attributes["gpu.nvidia.com"].type == "gpu"'"""), (), 0),
+        (_agent("projecthami/hami:v2.5.0", "command: [nvidia-device-plugin]"), (_policy("gfd: {}"),), 1),
+        (_agent("projecthami/hami:v2.5.0", "command: [scheduler]"), (_policy("gfd: {}"),), 0),
+        (
+            _agent("projecthami/hami:v2.5.0", "command: [nvidia-device-plugin]"),
+            (_policy("devicePlugin: {enabled: false}"),),
+            0,
+        ),
+        (_agent("lab/dra-driver-gpu:1", f"env: [{{name: FEATURE_GATES, value: '{_GATES % 'true'}'}}]"), (), 1),
+        (_agent("lab/dra-driver-gpu:1", f"env: [{{name: FEATURE_GATES, value: '{_GATES % 'false'}'}}]"), (), 0),
+        (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"), (_node(kubelet="v1.33.1+k3s1"),), 1),
+        (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"), (_node(system="Talos (v1.10.2)"),), 1),
+        (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"), (_node(),), 0),
+        (
+            _agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"),
+            (_node(kubelet="v1.33.1+k3s1"), _node(kubelet="v1.33.1+k3s1", offers=_ONE).replace("n1", "n2")),
+            0,
+        ),
+        (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"), (_node(kubelet="v1.33.1+k3s1", offers=_ONE),), 0),
+        (
+            _agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1").replace("spec: {con", "spec: {runtimeClassName: n, con"),
+            (_node(kubelet="v1.33.1+k3s1"),),
+            0,
+        ),
+        (_pod("resources: {}", _MEMORY % ("Gt", "40")), (), 1),
+        (_pod("resources: {}", _MEMORY % ("Gt", "40Gi")), (), 1),
+        (_pod("resources: {}", _MEMORY % ("Gt", "40000")), (), 0),
+        (_pod("resources: {}", _MEMORY % ("In", "40")), (), 0),
+        (_pod("resources: {}", "nodeSelector: {nvidia.com/gpu.product: Tesla T4}, "), (), 1),
+        (_pod("resources: {}", "nodeSelector: {nvidia.com/gpu.product: Tesla-T4}, "), (), 0),
+        (_pod("resources: {limits: {nvidia.com/gpu.shared: 1}}"), (_config_map(_SLICED % "false"),), 1),
+        (_pod("resources: {limits: {nvidia.com/gpu.shared: 1}}"), (_config_map(_SLICED % "true"),), 0),
+        (_device_config("{enable: true, blacklist: true}", "{enableNodeLabeller: false}"), (), 1),
+        (_device_config("{enable: true, blacklist: true}", "{}"), (), 0),
+        (_device_config("{enable: true, blacklist: true}", "{}"), (_node("node.openshift.io/os_id: rhel"),), 1),
+        (_device_config("{enable: true, blacklist: false}", "{}"), (_node("node.openshift.io/os_id: rhel"),), 0),
+        (_policy("gds: {enabled: true}, driver: {usePrecompiled: true}"), (), 1),
+        (_policy("gdrcopy: {enabled: true}, driver: {usePrecompiled: true}"), (), 1),
+        (_policy("gds: {enabled: true}, driver: {usePrecompiled: false}"), (), 0),
+        (_policy("driver: {rdma: {enabled: true, useHostMofed: true}}"), (_NICS % "ofedDriver: {image: a}",), 1),
+        (_policy("driver: {rdma: {enabled: true, useHostMofed: true}}"), (_NICS % "",), 0),
+        (_pod("resources: {limits: {nvidia.com/pgpu: 1}}"), (_policy("gfd: {}"),), 1),
+        (_pod("resources: {limits: {nvidia.com/pgpu: 1}}"), (_policy(_SANDBOX),), 0),
+        (_TEMPLATE % "", (_DOMAIN,), 1),
+        (_TEMPLATE % ", labels: {resource.nvidia.com/computeDomain: a}", (_DOMAIN,), 0),
+        (_TEMPLATE.replace("name: t", "name: u") % "", (_DOMAIN,), 0),
+        (_pod(_SLICE), (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"),), 1),
+        (_pod(_SLICE), (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1", "args: [--mig-strategy=mixed]"),), 0),
+        (_pod(_SLICE), (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1", "env: [{name: CONFIG_FILE}]"),), 0),
+        (_pod(_SLICE), (_POOL,), 1),
+        (_pod(_SLICE), (_POOL, _node()), 0),
+        (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"), (_policy("gfd: {}"),), 1),
+        (_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1"), (_policy("devicePlugin: {enabled: false}"),), 0),
+        (_RUNS_ON % "gpu", (_node("gpu: a"),), 0),
+        (_RUNS_ON % "gpu", (_node("cpu: a"),), 1),
+        (_config_map(_WORKER % "labelSources: [all, -pci]"), (), 1),
+        (_config_map(_WORKER % "labelSources: [cpu]"), (_policy("gfd: {}"),), 1),
+        (_config_map(_WORKER % "labelSources: [cpu, pci]"), (_policy("gfd: {}"),), 0),
+        (_config_map(_WORKER % "featureSources: [cpu]"), (_policy("gfd: {}"),), 1),
+        (_config_map(_WORKER % "featureSources: [all]"), (_policy("gfd: {}"),), 0),
+        (
+            "{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: n}, handler: nvidia-container-runtime}",
+            (_node(kubelet="v1.33.1+k3s1"),),
+            1,
+        ),
+        (
+            "{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: n}, handler: nvidia}",
+            (_node(kubelet="v1.33.1+k3s1"),),
+            0,
+        ),
+        (
+            "{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: n}, handler: nvidia-container-runtime}",
+            (_node(),),
+            0,
+        ),
+    ],
+)
+def test_operators_and_their_objects_agree(value: str, others: tuple[str, ...], count: int) -> None:
+    assert len(_findings(value, *others)) == count

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from usher.kinds.reading import refused_values
+from usher.kinds.reading import refused_values, value_forms
 
 _Json = dict[str, Any]
 
@@ -14,7 +14,11 @@ def _found(kind: str, text: str) -> list[str]:
     """The remedies of the findings about an object; its metadata are a, unless the text has others."""
     version, _, name = kind.partition(" ")
     value = {"apiVersion": version, "kind": name, "metadata": {"name": "a"}, **yaml.safe_load(text)}
-    return [each.remedy for each in refused_values.wrong_values(value, (version.rpartition("/")[0], name))]
+    found = (
+        *refused_values.wrong_values(value, (version.rpartition("/")[0], name)),
+        *refused_values.wrong_pods(value, value_forms.pod_specs(value)),
+    )
+    return [each.remedy for each in found]
 
 
 _CLASS = "karpenter.k8s.aws/v1 EC2NodeClass"

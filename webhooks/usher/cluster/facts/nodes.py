@@ -84,14 +84,15 @@ def read_node(value: paths.Object) -> Node | str:
 
 
 def _system(value: paths.Object) -> Mapping[str, paths.Json]:
-    """The version of the kubelet of a node, `v1.34`, and the name of its system; without those that cannot be read."""
+    """The version of the kubelet of a node, `v1.34` or `v1.34+k3s`, and the name of its system."""
     info = paths.mapping(paths.mapping(value.get("status")).get("nodeInfo"))
     found = _VERSION.match(paths.text(info.get("kubeletVersion")))
-    texts = {"kubeletVersion": found[0] if found else "", "osImage": paths.text(info.get("osImage"))[:40]}
+    version = "".join(filter(None, found.groups())) if found else ""
+    texts = {"kubeletVersion": version, "osImage": paths.text(info.get("osImage"))[:40]}
     return {key: intern(text) for key, text in texts.items() if text}
 
 
-_VERSION: Final = memo.pattern(r"v\d{1,3}\.\d{1,3}")
+_VERSION: Final = memo.pattern(r"(v\d{1,3}\.\d{1,3})(?:[\w.-]{0,40}(\+(?:k3s|rke2|k0s)))?")
 
 
 def _labels(value: paths.Json) -> dict[str, str]:

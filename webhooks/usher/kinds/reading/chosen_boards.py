@@ -451,11 +451,6 @@ def _of_policy(value: paths.Object, objects: Objects) -> Found:
                 return
 
 
-_ON_OTHER_RUNTIME: Final = memo.pattern(
-    r"/(?:k8s-device-plugin|dcgm-exporter|gpu-feature-discovery|volcano-vgpu-device-plugin)[:@]"
-)
-
-
 def _labels_of_nodes(objects: Objects) -> Mapping[str, Mapping[str, str]]:
     """The nodes that have a label, by the label and its value: the first node of each."""
     found = defaultdict[str, dict[str, str]](dict)
@@ -466,7 +461,7 @@ def _labels_of_nodes(objects: Objects) -> Mapping[str, Mapping[str, str]]:
 
 
 def _of_agent(value: paths.Object, objects: Objects) -> Found:
-    """An agent of NVIDIA without the RuntimeClass that k3s and RKE2 make for it (docs.k3s.io, Advanced)."""
+    """An agent whose nodes need a label that no known node has."""
     yield from _of_selector(value, objects)
     spec = known_keys.part_at(value, "/spec/template/spec")
     labels = objects.once("labels of nodes", lambda: _labels_of_nodes(objects))
@@ -481,13 +476,6 @@ def _of_agent(value: paths.Object, objects: Objects) -> Found:
         text = f"needs a node with one of the labels {', '.join(keys)[:160]}, and no known node has any"
         remedy = "run node feature discovery, which sets them, or label the nodes"
         yield misread("/spec/template/spec/affinity", text, remedy, "agent")
-    image = next(filter(_ON_OTHER_RUNTIME.search, places.texts_at(spec, "containers[].image")), "")
-    if not image or "runtimeClassName" in spec or "nvidia" not in objects.names("node.k8s.io", "RuntimeClass"):
-        return
-    types = labels.get(_TYPE_LABELS[0], {})
-    if name := types.get("k3s") or types.get("rke2"):
-        text = f"runs {image[:80]} without runtimeClassName, and the usual runtime of node {name} gives it no GPU"
-        yield misread("/spec/template/spec", text, "set runtimeClassName: nvidia", "agent")
 
 
 _SELECTORS: Final = {

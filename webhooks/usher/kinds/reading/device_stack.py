@@ -21,6 +21,7 @@ from usher.kinds.reading import known_keys, machines, refused_values
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.chosen_boards import PARTS, beside_others, nodes_of
 from usher.kinds.reading.environment import misread
+from usher.kinds.reading.templates import RELEASES, policy_of_release, releases_of
 from usher.kinds.reading.values import Objects
 from usher.model import placement
 
@@ -50,25 +51,22 @@ def disagreements(value: paths.Object, key: tuple[str, str], objects: Objects) -
         yield from _of_agent(value, objects)
     if (operator := _OPERATORS.get(key)) is not None:
         yield from _of_operator(value, operator, objects)
-    yield from _of_release(value, key, objects)
+    yield from _of_releases(value, objects) if key in RELEASES else ()
 
 
-_RELEASES: Final = {
-    ("helm.toolkit.fluxcd.io", "HelmRelease"): ("/spec/chart/spec", "/spec/values"),
-    ("argoproj.io", "Application"): ("/spec/source", "/spec/source/helm/valuesObject"),
-}
-"""Kinds that install a chart: the object with the name of the `chart`, and the values."""
-
-
-def _of_release(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
-    """Findings about the ClusterPolicy that the chart of the GPU operator makes of its values, at these."""
-    chart, values = _RELEASES.get(key, ("", ""))
-    if not chart or known_keys.part_at(value, chart).get("chart") != "gpu-operator":
-        return
-    key, made = ("nvidia.com", "ClusterPolicy"), {**value, "spec": dict(known_keys.part_at(value, values))}
-    beside = (*beside_others(made, key, objects), *disagreements(made, key, objects))
-    for each in (*refused_values.wrong_values(made, key), *beside):
-        yield replace(each, path=f"{values}{each.path.removeprefix('/spec')}", topic="agent")
+def _of_releases(value: paths.Object, objects: Objects) -> Found:
+    """Findings about the values of a chart, and about the ClusterPolicy that the GPU operator's makes of them."""
+    for release in releases_of(value):
+        chart = release.as_object(value), ("chart", release.chart), "/values"
+        policy = policy_of_release(release), ("nvidia.com", "ClusterPolicy"), "/spec"
+        for made, key, values in (chart, policy):
+            if made is None:
+                continue
+            beside = (*beside_others(made, key, objects), *disagreements(made, key, objects))
+            for each in (*refused_values.wrong_values(made, key), *beside):
+                place = each.path.removeprefix(values)
+                path = f"/values{place}" if place != each.path else each.path
+                yield replace(each, path=release.place(value, path), topic="agent")
 
 
 _REQUESTS: Final = "devices.requests[]{,.exactly,.firstAvailable[]}.deviceClassName"

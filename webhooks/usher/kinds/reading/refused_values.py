@@ -373,7 +373,8 @@ def _of_word(row: _Beside, value: paths.Object, named: Any, word: str, objects: 
         )
         contradicting = [each for each in candidates if _contradicts(row, value, each, word, namespace)]
         for other in contradicting if not row.all or len(contradicting) == len(objects.known(group, kind)) else ():
-            yield f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}".rstrip()
+            name = f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}".rstrip()
+            yield f"the chart {kind}" if group == "chart" else name
 
 
 def _contradicts(row: _Beside, value: paths.Object, other: paths.Object, word: str, namespace: str) -> bool:

@@ -1,12 +1,13 @@
-"""The parts of a pod template, each with its place in the object, as a kind returns them. Plain data."""
+"""The parts of a pod template, each with its place in the object, as a kind returns them, and the values of charts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
-from usher import model, paths
+from usher import errors, model, paths
+from usher.documents import reader
 
 ONE = model.Count(minimum=1, maximum=1)
 
@@ -158,3 +159,194 @@ LISTS: Final = (
     ("ephemeralContainers", model.ContainerType.EPHEMERAL),
 )
 """The three lists of containers, init containers first: the kubelet starts them in this order, which sums depend on."""
+
+
+class Release(NamedTuple):
+    """A chart that a controller installs, with all values that its user gives."""
+
+    chart: str
+    named: str
+    """The path of its name."""
+    values: paths.Object
+    path: str
+    """The object or the text of the values; the object above them in a release without values."""
+
+    def as_object(self, value: paths.Object) -> paths.Object:
+        """The chart of the object `value` as an object, whose `kind` is the name of the chart."""
+        metadata = value.get("metadata")
+        return {"apiVersion": "chart/v1", "kind": self.chart, "metadata": metadata, "values": self.values}
+
+    def place(self, value: paths.Object, path: str) -> str:
+        """The place in the object `value` of a path of the chart; the nearest one above it for a default."""
+        if not path.startswith("/values"):
+            return self.named
+        whole = f"{self.path}{path.removeprefix('/values')}"
+        while not paths.exists(value, whole):
+            whole = whole.rpartition("/")[0]
+        return whole
+
+
+class _Installs(NamedTuple):
+    """Where a kind says what it installs. Places are below one of `above`; `*` stands for any entry of a list."""
+
+    above: tuple[str, ...]
+    chart: tuple[str, ...]
+    values: str = ""
+    text: str = ""
+    settings: str = ""
+    """Single values by their paths: a list with names and values, or an object."""
+    elsewhere: tuple[str, ...] = ()
+    """Values in other objects or files; with any, usher does not know the values."""
+
+
+_SOURCE: Final = _Installs(
+    ("/spec/source", "/spec/sources/*"),
+    ("/chart",),
+    "/helm/valuesObject",
+    "/helm/values",
+    "/helm/parameters",
+    ("/helm/valueFiles", "/helm/fileParameters"),
+)
+RELEASES: Final[Mapping[tuple[str, str], _Installs]] = {
+    ("helm.toolkit.fluxcd.io", "HelmRelease"): _Installs(
+        ("/spec",), ("/chart/spec/chart", "/chartRef/name"), "/values", elsewhere=("/valuesFrom",)
+    ),
+    ("argoproj.io", "Application"): _SOURCE,
+    ("argoproj.io", "ApplicationSet"): _SOURCE._replace(
+        above=tuple(f"/spec/template{each}" for each in _SOURCE.above), elsewhere=(*_SOURCE.elsewhere, "/templatePatch")
+    ),
+    ("helm.cattle.io", "HelmChart"): _Installs(
+        ("/spec",), ("/chart",), "/values", "/valuesContent", "/set", ("/valuesSecrets",)
+    ),
+    ("fleet.cattle.io", "HelmOp"): _Installs(
+        ("/spec/helm",), ("/chart",), "/values", elsewhere=("/valuesFrom", "/valuesFiles")
+    ),
+    ("addons.cluster.x-k8s.io", "HelmChartProxy"): _Installs(("/spec",), ("/chartName",), text="/valuesTemplate"),
+    ("config.projectsveltos.io", "ClusterProfile"): _Installs(
+        ("/spec/helmCharts/*",), ("/chartName",), text="/values", elsewhere=("/valuesFrom",)
+    ),
+    ("k0s.k0sproject.io", "ClusterConfig"): _Installs(
+        ("/spec/extensions/helm/charts/*",), ("/chartname",), text="/values"
+    ),
+}
+"""Kinds of controllers that install charts."""
+
+
+def releases_of(value: paths.Object) -> Iterator[Release]:
+    """The charts that an object installs with values that are all in the object."""
+    installs = RELEASES.get((paths.text(value.get("apiVersion")).rpartition("/")[0], paths.text(value.get("kind"))))
+    for above in installs.above if installs else ():
+        for path in _parts(value, above):
+            release = _release(value, path, installs) if installs else None
+            if release is not None:
+                yield release
+
+
+def _release(value: paths.Object, path: str, installs: _Installs) -> Release | None:
+    def found(place: str) -> paths.Json:
+        whole = f"{path}{place}"
+        return paths.resolve(value, whole) if place and paths.exists(value, whole) else None
+
+    named = next((place for place in installs.chart if paths.text(found(place))), "")
+    if not named or any(found(each) for each in installs.elsewhere):
+        return None
+    text, values = paths.text(found(installs.text)), found(installs.values)
+    if not values and text:
+        values = _values_in(text)
+        if values is None:
+            return None
+    used = installs.values if not text else installs.text
+    settings = _settings(found(installs.settings))
+    if settings is None:
+        return None
+    merged = _merged(paths.mapping(values), settings)
+    name = paths.text(found(named)).rpartition("/")[2]
+    return Release(name, f"{path}{named}", merged, f"{path}{used if found(used) is not None else ''}")
+
+
+def _parts(value: paths.Object, place: str) -> Iterator[str]:
+    above, star, _ = place.partition("/*")
+    if paths.exists(value, above):
+        inside = paths.resolve(value, above)
+        yield from (f"{above}/{index}" for index, _ in enumerate(paths.elements(inside))) if star else (above,)
+
+
+def _values_in(text: str) -> paths.Object | None:
+    try:
+        found = reader.parse(text, source="values") if "{{" not in text else []
+    except errors.ManifestError:
+        return None
+    return found[0].value if len(found) == 1 and isinstance(found[0].value, dict) else None
+
+
+_DEEPEST: Final = 16
+
+
+def _settings(given: paths.Json) -> paths.Object | None:
+    """Values by their paths, as an object; None for one in a list or with a dot in its name."""
+    named = {paths.text(each.get("name")): each.get("value") for each in map(paths.mapping, paths.elements(given))}
+    result: paths.Object = {}
+    for name, each in given.items() if isinstance(given, dict) else named.items():
+        if not name or "[" in name or "\\" in name or name.count(".") > _DEEPEST:
+            return None
+        *above, last = name.split(".")
+        inner = result
+        for key in above:
+            inner = paths.mapping(inner.setdefault(key, {}))
+        inner[last] = {"true": True, "false": False}.get(str(each), each)
+    return result
+
+
+def _merged(one: paths.Object, other: paths.Object) -> paths.Object:
+    """Two objects in one, in which the values of the second one count."""
+    both = {
+        key: _merged(paths.mapping(one[key]), paths.mapping(each))
+        if isinstance(one.get(key), dict) and isinstance(each, dict)
+        else each
+        for key, each in other.items()
+    }
+    return {**one, **both}
+
+
+_OF_POLICY: Final[paths.Object] = {
+    "driver": {"enabled": True, "repository": "nvcr.io/nvidia", "image": "driver"},
+    "toolkit": {"enabled": True},
+    "devicePlugin": {"enabled": True},
+    "dcgmExporter": {"enabled": True},
+    "migManager": {"enabled": True},
+    "mig": {"strategy": "single"},
+}
+"""Values that all versions of the chart have (deployments/gpu-operator/values.yaml of NVIDIA/gpu-operator)."""
+
+
+def policy_of_release(release: Release) -> paths.Object | None:
+    """The ClusterPolicy that the chart of NVIDIA's operator makes of its values; None for another chart."""
+    spec = _merged(_OF_POLICY, release.values)
+    if release.chart != "gpu-operator" or paths.mapping(spec.get("clusterPolicy")).get("deployCR") is False:
+        return None
+    driver = dict(paths.mapping(spec["driver"]))
+    if paths.mapping(driver.get("nvidiaDriverCRD")).get("enabled") is True:
+        driver["useNvidiaDriverCRD"] = True
+    return {
+        "apiVersion": "nvidia.com/v1",
+        "kind": "ClusterPolicy",
+        "metadata": {"name": "cluster-policy"},
+        "spec": {**spec, "driver": driver},
+    }
+
+
+_MAPPED: Final = {
+    "gpu-operator": ("/devicePlugin/config", "/migManager/config", "/dcgmExporter/config"),
+    "nvidia-device-plugin": ("/config",),
+}
+"""Charts that make ConfigMaps, and where their values have the name of one and its `data` or `map`."""
+
+
+def config_maps_of_release(release: Release) -> Iterator[paths.Object]:
+    """The ConfigMaps that charts of NVIDIA make of their values; their namespace is unknown."""
+    for place in _MAPPED.get(release.chart, ()):
+        config = paths.mapping(paths.resolve(release.values, place)) if paths.exists(release.values, place) else {}
+        data = config.get("map") or (config.get("data") if config.get("create") is True else None)
+        name = paths.text(config.get("name")) or f"{release.chart}-configs"
+        if isinstance(data, dict):
+            yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}

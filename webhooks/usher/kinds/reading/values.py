@@ -12,7 +12,13 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 from msgspec import Struct
 
 from usher import errors, model, paths, quantities
-from usher.kinds.reading.templates import Template
+from usher.kinds.reading.templates import (
+    RELEASES,
+    Template,
+    config_maps_of_release,
+    policy_of_release,
+    releases_of,
+)
 
 _Made = TypeVar("_Made")
 
@@ -100,6 +106,9 @@ _WITHOUT_NAME: Final = "KubeletConfiguration"
 """A kind whose objects have no name."""
 
 
+_RELEASE_KINDS: Final = frozenset(kind for _, kind in RELEASES)
+
+
 class Objects:
     """Knows only the given objects, for example those of the same files."""
 
@@ -120,10 +129,14 @@ class Objects:
             self._add(value, namespace)
             if value.get("kind") == COMPUTE_DOMAIN_KIND:
                 made.append(claim_template_of_domain(value))
-        for template in filter(None, made):
-            within = paths.text(paths.metadata(template).get("namespace")) or namespace
-            if within not in self.namespaces("resource.k8s.io", "ResourceClaimTemplate", _name(template)):
-                self._add(template, namespace)
+            elif paths.text(value.get("kind")) in _RELEASE_KINDS:
+                for release in releases_of(value):
+                    made += [release.as_object(value), policy_of_release(release), *config_maps_of_release(release)]
+        for each in filter(None, made):
+            within = paths.text(paths.metadata(each).get("namespace")) or namespace
+            group = paths.text(each["apiVersion"]).rpartition("/")[0]
+            if within not in self.namespaces(group, paths.text(each["kind"]), _name(each)):
+                self._add(each, namespace)
 
     def _add(self, value: paths.Object, namespace: str) -> None:
         metadata = value.get("metadata")

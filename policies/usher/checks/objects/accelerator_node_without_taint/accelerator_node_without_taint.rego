@@ -6,7 +6,7 @@
 #   PreferNoSchedule does not keep pods off. Kubernetes adds and removes its own taints for broken or cordoned nodes, so
 #   they do not count. A cluster with only GPU nodes needs no taint. The check counts accelerators with names that usher
 #   knows without usher.yaml. It also reads NodePools of Karpenter that allow only machines with accelerators: without a taint,
-#   Karpenter adds a machine with accelerators for any pod.
+#   Karpenter adds a machine with GPUs for any pod.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/#example-use-cases
@@ -44,8 +44,8 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/template/spec/taints",
-		"message": "the NodePool allows only machines with accelerators, but has no taint that keeps other pods off",
-		"remedy": $"taint its nodes, for example with {_usual(spec)}=present:NoSchedule",
+		"message": $"the NodePool allows only machines with {_devices(spec)[0]}, but has no taint that keeps other pods off",
+		"remedy": $"taint its nodes, for example with {_devices(spec)[1]}=present:NoSchedule",
 	}
 }
 
@@ -70,14 +70,18 @@ _only_accelerators(spec) if {
 	}
 }
 
-# The GPU operator knows its nodes by this key, whatever MIG devices they offer.
-_key(names) := "nvidia.com/gpu" if startswith(names[0], "nvidia.com/")
+_devices(spec) := ["Neuron devices", "aws.amazon.com/neuron"] if _has_neuron(spec)
 
-_usual(spec) := "aws.amazon.com/neuron" if {
+_devices(spec) := ["GPUs", "nvidia.com/gpu"] if not _has_neuron(spec)
+
+_has_neuron(spec) if {
 	some requirement in spec.requirements
 	some value in requirement.values
 	regex.match(`^(trn|inf)[0-9]`, value)
-} else := "nvidia.com/gpu"
+}
+
+# The GPU operator knows its nodes by this key, whatever MIG devices they offer.
+_key(names) := "nvidia.com/gpu" if startswith(names[0], "nvidia.com/")
 
 _key(names) := names[0] if not startswith(names[0], "nvidia.com/")
 
