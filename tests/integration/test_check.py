@@ -376,7 +376,7 @@ def test_nodes_among_the_files_are_wanted_as_facts(tmp_path: Path) -> None:
 
 
 def test_a_base_may_get_its_selector_from_its_kustomization(tmp_path: Path) -> None:
-    containers = [{"name": "main", "image": "registry.example.com/main:1"}]
+    containers: list[paths.Json] = [{"name": "main", "image": "registry.example.com/main:1"}]
     template: paths.Object = {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": containers}}
     server: paths.Object = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"}}
     write(tmp_path / "server.yaml", {**server, "spec": {"template": template}})

@@ -431,7 +431,7 @@ def test_a_text_of_a_config_map_that_only_mentions_a_configuration_is_not_compar
 )
 def test_a_configuration_has_all_fields_of_its_reader(head: str, field: str) -> None:
     def found(name: str) -> list[str]:
-        data = {"policy": f"{head}\nprofiles: []\n{name}: 1\n"}
+        data: paths.Object = {"policy": f"{head}\nprofiles: []\n{name}: 1\n"}
         value: paths.Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}, "data": data}
         return [each.text for each in unread(value)]
 
