@@ -1,6 +1,7 @@
 """Ports, networks and names of pods: what pods do not get beside each other, and beside other objects."""
 
 import difflib
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -59,11 +60,54 @@ def beyond_their_pods(workload: model.Workload, value: paths.Object, specs: Sequ
     pkg/apis/core/v1/defaults.go of Kubernetes), and the scheduler keeps a second pod off
     (pkg/scheduler/framework/plugins/nodeports/node_ports.go).
     """
-    yield from counts.beyond_their_pods(workload, value)
+    if workload.kind in _ALL_NODES:
+        yield from _nodes_and_pods(workload, value)
     pinned = {each.spec_path: each for each in workload.pod_sets if _HOST in each.node_selector}
     for spec, path, _ in specs if pinned else ():
         if path in pinned:
             yield from _ports_of_one_node(spec, pinned[path].count, path)
+
+
+_OWN_RANK: Final = memo.pattern(r"(?:node|machine)[-_]rank[=\s]+[\"']?\d", re.ASCII)
+_OF_PROGRAM: Final = memo.pattern(r"\btrainer\.num_nodes[=\s]+[\"']?(\d{1,9})\b", re.ASCII)
+"""The nodes that Lightning and NeMo compare with the ranks of torchrun (torchelastic.py of lightning)."""
+_ALL_NODES: Final = frozenset(
+    {"PyTorchJob", "TrainJob", "JobSet", "LeaderWorkerSet", "Job", "RoleBasedGroup", "HyperPodPyTorchJob"}
+)
+"""Kinds whose objects hold all nodes of a training, if torchrun takes no rank of its own."""
+_OF_TRAINER: Final = "spec.trainer.{command[],args[]}"
+"""The command of a TrainJob, which replaces that of its runtime."""
+
+
+def _nodes_and_pods(workload: model.Workload, value: paths.Object) -> Found:
+    """Starts on another number of nodes than there are pods: torchrun waits for all, and takes no others."""
+    sets, most, fewest = workload.pod_sets, 0, 0
+    for pod_set in sets:
+        if pod_set.count.maximum is None:
+            return
+        most += pod_set.count.maximum // max(pod_set.groups if workload.kind == "LeaderWorkerSet" else 1, 1)
+        fewest += pod_set.count.minimum // max(pod_set.groups, 1)
+    fewest *= len(sets) == 1 or workload.kind in ("LeaderWorkerSet", "PyTorchJob")
+    for container in (container for pod_set in sets for container in pod_set.containers):
+        text = " ".join(container.command)
+        start = counts.TORCHRUN.search(text)
+        nodes = counts.NODES.search(text, start.end()) if start else None
+        found = nodes or (_OF_PROGRAM.search(text, start.end()) if start else None)
+        if not start or not found or _OWN_RANK.search(text):
+            continue
+        number, is_range = int(found[1]), text[found.end() :].startswith(":")
+        if number > max(most, 1) or (1 < number < fewest and not is_range):
+            pods = most if number > max(most, 1) else fewest
+            effect = "it waits until it fails" if number > pods else f"it takes no more than {number} of them"
+            program, option = start[0].split()[0].split("-")[0], found[0].split("=")[0].split()[0]
+            if nodes is None:
+                program, effect = "a training", "it does not match the ranks of torchrun and fails"
+            message = f"starts {program} on {number} nodes, but has {pods} pods, so {effect}"
+            own = (where for where, each in at(value, _OF_TRAINER) if isinstance(each, str) and option in each)
+            path = next(own, container.path) if "/runtimeRef/" in container.path else container.path
+            other = "make more pods" if number > pods else "make fewer pods"
+            yield misread(path, message, f"set {option} to {pods}, or {other}", "controller")
+            return
 
 
 _HOST: Final = "kubernetes.io/hostname"

@@ -1,0 +1,175 @@
+"""Values that pods of batch jobs, tuning, notebooks and their operators cannot use, by rows of `known_keys.yaml`."""
+
+import pytest
+import yaml
+
+from unit.kinds.reading.rows_written import findings, written
+from usher.kinds.reading import value_forms
+
+
+def _trials(parameter: str = "", template: str = "", more: str = "", name: str = "x") -> str:
+    trial = f"trialTemplate: {{primaryContainerName: t, trialSpec: {{kind: Job}}{template}}}"
+    return written("kubeflow.org/v1beta1", "Experiment", f"parameters: [{parameter}], {trial}{more}", f"name: {name}")
+
+
+def _double(space: str, kind: str = "double") -> str:
+    return _trials(f"{{name: lr, parameterType: {kind}, feasibleSpace: {{{space}}}}}")
+
+
+def _of_kind(kind: str, more: str = "") -> str:
+    return _trials().replace("{kind: Job}", f"{{kind: {kind}, spec: {{pytorchReplicaSpecs: {{Worker: {{}}}}}}}}{more}")
+
+
+def _hub(values: str) -> str:
+    return written("helm.toolkit.fluxcd.io/v2", "HelmRelease", f"values: {{singleuser: {{{values}}}}}")
+
+
+def _profile(override: str) -> str:
+    return _hub(f"profileList: [{{kubespawner_override: {{{override}}}}}]")
+
+
+def _named(version: str, kind: str, letters: int, spec: str = "replicas: 1") -> str:
+    return written(version, kind, spec, f"name: {'n' * letters}")
+
+
+def _notebook(*containers: str) -> str:
+    named = ", ".join(f"{{name: {each}}}" for each in containers)
+    return written("kubeflow.org/v1", "Notebook", f"template: {{spec: {{containers: [{named}]}}}}", "name: nb")
+
+
+def _mpi(command: str, version: str = "v2beta1") -> str:
+    worker = f"template: {{spec: {{containers: [{{name: w, command: {command}}}]}}}}"
+    return written(f"kubeflow.org/{version}", "MPIJob", f"mpiReplicaSpecs: {{Launcher: {{}}, Worker: {{{worker}}}}}")
+
+
+def _set(more: str, command: str = "torchrun --node_rank=$I t.py") -> str:
+    pods = f"template: {{spec: {{containers: [{{name: c, command: [sh, -c, '{command}']}}]}}}}"
+    job = f"{{name: w, template: {{spec: {{{more}{pods}}}}}}}"
+    return written("jobset.x-k8s.io/v1alpha2", "JobSet", f"failurePolicy: {{maxRestarts: 3}}, replicatedJobs: [{job}]")
+
+
+_LIMITS = "resources: {limits: {nvidia.com/gpu: 1, cpu: 8}}"
+
+
+def _job(*containers: str, pod: str = "", limits: str = _LIMITS) -> str:
+    first, *others = containers
+    listed = ", ".join([f"{{name: t, {limits}, {first}}}", *(f"{{name: s, {each}}}" for each in others)])
+    return written("batch/v1", "Job", f"template: {{spec: {{{pod}containers: [{listed}]}}}}")
+
+
+_SHM = "hostIPC: true, "
+
+
+def _loading(number: str) -> str:
+    return f"command: [python, t.py, --num_workers, {number}]"
+
+
+_TENSORBOARD = "command: [tensorboard, --logdir=/logs]"
+
+
+def _torch(template: str, more: str = "") -> str:
+    return written("kubeflow.org/v1", "PyTorchJob", f"pytorchReplicaSpecs: {{Master: {{{more}{template}}}}}")
+
+
+def _train(trainer: str) -> str:
+    return written("trainer.kubeflow.org/v1alpha1", "TrainJob", f"runtimeRef: {{name: torch-distributed}}, {trainer}")
+
+
+def _devices(name: str, more: str = "") -> str:
+    return _train(f"trainer: {{resourcesPerNode: {{limits: {{{name}: 2, cpu: 8}}}}{more}}}")
+
+
+def _pipeline(*claims: str, tasks: str = "[{workspaces: [{name: a}, {name: b}]}]") -> str:
+    bound = ", ".join(f"{{name: {each}, persistentVolumeClaim: {{claimName: {each}}}}}" for each in claims)
+    return written("tekton.dev/v1", "PipelineRun", f"pipelineSpec: {{tasks: {tasks}}}, workspaces: [{bound}]")
+
+
+def _dask(args: str, cluster: str = "x") -> str:
+    worker = f"{{containers: [{{name: w, args: {args}, resources: {{limits: {{nvidia.com/gpu: '4'}}}}}}]}}"
+    scheduler = f"scheduler: {{service: {{selector: {{dask.org/cluster-name: {cluster}}}}}}}"
+    return written("kubernetes.dask.org/v1", "DaskCluster", f"worker: {{spec: {worker}}}, {scheduler}")
+
+
+def _pages(medium: str, limits: str = "hugepages-2Mi: 1Gi, memory: 1Gi") -> str:
+    container = f"{{name: c, resources: {{limits: {{{limits}}}}}}}"
+    volume = f"{{name: h, emptyDir: {{medium: {medium}}}}}"
+    return written("v1", "Pod", f"containers: [{container}], volumes: [{volume}]")
+
+
+def _head(*containers: str) -> str:
+    return written(
+        "ray.io/v1", "RayCluster", f"headGroupSpec: {{template: {{spec: {{containers: [{', '.join(containers)}]}}}}}}"
+    )
+
+
+_RAY, _LOGS = "{name: ray-head, image: 'rayproject/ray:2.46.0'}", "{name: logs, image: 'fluent/fluent-bit:3'}"
+_RUNTIME = (
+    "\n---\n{apiVersion: trainer.kubeflow.org/v1alpha1, kind: ClusterTrainingRuntime, "
+    "metadata: {name: torch-distributed}, "
+    "spec: {mlPolicy: {torch: {}}, template: {spec: {replicatedJobs: [{template: {spec: {template: {spec: "
+    "{containers: [{name: node, resources: {limits: {nvidia.com/gpu: 4}}}]}}}}}]}}}}"
+)
+
+_WRONG_AND_RIGHT = [
+    (_trials(name="n" * 41), _trials(name="n" * 40)),
+    (_double("max: '1'"), _double("min: '0', max: '1'")),
+    (_double("min: '0', max: '1', list: ['1']"), _double("list: ['1']", "discrete")),
+    (_double("min: '0', max: '1'", "categorical"), _double("list: [a]", "categorical")),
+    (_trials().replace("primaryContainerName: t, ", ""), _trials()),
+    (_trials(template=", trialSpec: {kind: Job, metadata: {name: a}}"), _trials()),
+    (_of_kind("RayJob"), _of_kind("RayJob", ", successCondition: a, failureCondition: b")),
+    (_of_kind("PyTorchJob"), _of_kind("PyTorchJob", ", primaryPodLabels: {a: b}")),
+    (
+        _trials(more=", metricsCollectorSpec: {source: {filter: {metricsFormat: ['loss=(.*)']}}}"),
+        _trials(more=", metricsCollectorSpec: {source: {filter: {metricsFormat: ['(\\w+)=(.*)']}}}"),
+    ),
+    (_hub("memory: {limit: 16Gi}"), _hub("memory: {limit: 16G, guarantee: 1.5G}")),
+    (_hub("cpu: {limit: 500m}"), _hub("cpu: {limit: 0.5}")),
+    (_hub("resources: {limits: {}}"), _hub("extraResource: {limits: {nvidia.com/gpu: '1'}}")),
+    (_profile("mem_limit: 8Gi"), _profile("mem_limit: 8G")),
+    (_profile("nodeSelector: {a: b}"), _profile("node_selector: {a: b}, extra_resource_limits: {nvidia.com/gpu: '1'}")),
+    (_named("apps/v1", "StatefulSet", 53), _named("apps/v1", "StatefulSet", 52)),
+    (
+        _named("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", 51),
+        _named("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", 50),
+    ),
+    (_notebook("jupyter"), _notebook("nb")),
+    (_notebook("jupyter"), _notebook("oauth-proxy", "nb")),
+    (_mpi("[sleep, infinity]"), _mpi("[sh, -c, '/usr/sbin/sshd && sleep infinity']")),
+    (_mpi("[sleep, infinity]"), _mpi("[sleep, infinity]", "v1")),
+    (_set(""), _set("backoffLimit: 0, ")),
+    (_set(""), _set("", "torchrun --rdzv_backend=c10d --node_rank=$I t.py")),
+    (_job(_loading("'16'"), pod=_SHM), _job(_loading("'8'"), pod=_SHM)),
+    (
+        _job("args: ['torchrun t.py --nnodes=${N} --data.num_workers=16']"),
+        _job("args: ['torchrun t.py --num_workers=${W}']"),
+    ),
+    (_job("command: [t]", _TENSORBOARD), _job("command: [t]", _TENSORBOARD, pod="shareProcessNamespace: true, ")),
+    (_job("command: [t]", _TENSORBOARD), _job(_TENSORBOARD)),
+    (_job("command: [t]", "image: 'fluent/fluent-bit:3'"), _job("command: [t]", "image: 'lab/steps:1'")),
+    (_torch("template: {spec: {restartPolicy: Never}}"), _torch("template: {spec: {}}", "restartPolicy: Never, ")),
+    (_devices("nvidia.com/mig-1g.10gb"), _devices("nvidia.com/mig-1g.10gb", ", numProcPerNode: 2")),
+    (_devices("memory") + _RUNTIME, _devices("nvidia.com/gpu") + _RUNTIME),
+    (_pipeline("data", "models"), _pipeline("data", "data")),
+    (_pipeline("data", "models"), _pipeline("data", "models", tasks="[{workspaces: [{name: a}]}]")),
+    (_dask("[dask-worker, --name, $(DASK_WORKER_NAME)]"), _dask("[dask-cuda-worker]")),
+    (_dask("[dask, worker]"), _dask("[dask, cuda, worker]")),
+    (_dask("[dask-cuda-worker]", "y"), _dask("[dask-cuda-worker]")),
+    (_pages("HugePages-2Mi", "hugepages-2Mi: 1Gi"), _pages("HugePages-2Mi")),
+    (_pages("HugePages-1Gi"), _pages("HugePages")),
+    (_pages("HugePages", "memory: 1Gi"), _pages("Memory", "memory: 1Gi")),
+    (_head(_LOGS, _RAY), _head(_RAY, _LOGS)),
+]
+
+
+@pytest.mark.parametrize(("wrong", "right"), _WRONG_AND_RIGHT)
+def test_a_value_that_a_batch_job_cannot_use_is_found_and_the_right_one_is_not(wrong: str, right: str) -> None:
+    assert findings(*wrong.split("---"))
+    assert not findings(*right.split("---"))
+
+
+def test_a_place_names_the_first_element_and_a_line_of_a_command() -> None:
+    value = yaml.safe_load("{containers: [{args: [--size, '2', 3]}, {args: [--size]}]}")
+
+    assert [*value_forms.at(value, "containers[0].args+")] == [("/containers/0/args", "--size 2")]
+    assert value_forms.values_at(value, "containers[1].args+ containers[2].args+ containers[0]+") == ["--size"]
