@@ -110,7 +110,85 @@ _RUNTIME = (
     "{containers: [{name: node, resources: {limits: {nvidia.com/gpu: 4}}}]}}}}}]}}}}"
 )
 
+_APPLICATION = written(
+    "sparkoperator.k8s.io/v1beta2",
+    "SparkApplication",
+    "mode: cluster, driver: {serviceAccount: s}",
+    "name: a, namespace: data",
+)
+
+
+def _operator(values: str, name: str = "spark-operator") -> str:
+    chart = "chart: {spec: {chart: spark-operator, version: 2.2.0}}"
+    return written("helm.toolkit.fluxcd.io/v2", "HelmRelease", f"{chart}, values: {{{values}}}", f"name: {name}")
+
+
+def _controller(namespaces: str) -> str:
+    container = (
+        f"{{name: c, image: 'kubeflow/spark-operator/controller:2.2.0', args: [start, '--namespaces={namespaces}']}}"
+    )
+    return written("apps/v1", "Deployment", f"template: {{spec: {{containers: [{container}]}}}}", "name: spark")
+
+
+def _meeting(service: str, host: str = "first") -> str:
+    start = f"torchrun, --nnodes=2, --rdzv_backend=c10d, '--rdzv_endpoint={host}:29500', t.py"
+    pods = f"template: {{spec: {{containers: [{{name: c, command: [{start}]}}]}}}}"
+    ranks = written("apps/v1", "StatefulSet", pods, "name: s, namespace: ml")
+    return "---".join([ranks, written("v1", "Service", service, "name: first, namespace: ml")])
+
+
+def _served(scaling: str, more: str = "") -> str:
+    applications = f"{{applications: [{{deployments: [{{name: d, {more}autoscaling_config: {{{scaling}}}}}]}}]}}"
+    return written("ray.io/v1", "RayService", f'serveConfigV2: "{applications}"')
+
+
+def _codes(numbers: str) -> str:
+    rule = f"{{action: FailJob, onExitCodes: {{operator: In, values: [{numbers}]}}}}"
+    pods = "template: {spec: {restartPolicy: Never, containers: [{name: c}]}}"
+    return written("batch/v1", "Job", f"podFailurePolicy: {{rules: [{rule}]}}, {pods}")
+
+
+def _policy(policy: str) -> str:
+    job = "{name: node, template: {spec: {template: {spec: {containers: [{name: node, command: [torchrun, t.py]}]}}}}}"
+    spec = f"mlPolicy: {{numNodes: 2{policy}}}, template: {{spec: {{replicatedJobs: [{job}]}}}}"
+    return written("trainer.kubeflow.org/v1alpha1", "TrainingRuntime", spec)
+
+
+def _keys_of_ssh(pod: str, more: str = "") -> str:
+    launcher = (
+        f"Launcher: {{template: {{spec: {{{pod}containers: [{{name: l, command: [mpirun, --allow-run-as-root]}}]}}}}}}"
+    )
+    return written("kubeflow.org/v2beta1", "MPIJob", f"mpiReplicaSpecs: {{{launcher}}}{more}")
+
+
+_GROUP = "securityContext: {fsGroup: 7}, "
 _WRONG_AND_RIGHT = [
+    (
+        "---".join([_APPLICATION, _operator("")]),
+        "---".join([_APPLICATION, _operator("spark: {jobNamespaces: [data]}")]),
+    ),
+    (
+        "---".join([_APPLICATION, _operator("")]),
+        "---".join([_APPLICATION, _operator(""), _operator("spark: {jobNamespaces: ['']}", "other")]),
+    ),
+    ("---".join([_APPLICATION, _controller("default")]), "---".join([_APPLICATION, _controller("default,data")])),
+    (_meeting("ports: []"), _meeting("clusterIP: None")),
+    (_meeting("ports: []"), _meeting("ports: []", "s-0.first")),
+    (_served("min_replicas: 3, max_replicas: 2"), _served("min_replicas: 1, max_replicas: 2")),
+    (_served("max_replicas: 2", "num_replicas: 2, "), _served("max_replicas: 2", "num_replicas: auto, ")),
+    (_codes("0, 42"), _codes("42")),
+    (_named("batch/v1", "CronJob", 53, "schedule: '@daily'"), _named("batch/v1", "CronJob", 52, "schedule: '@daily'")),
+    (
+        written("batch/v1", "CronJob", "schedule: '@daily', startingDeadlineSeconds: 5"),
+        written("batch/v1", "CronJob", "schedule: '@daily', startingDeadlineSeconds: 60"),
+    ),
+    (
+        _named("kubeflow.org/v1", "PyTorchJob", 55, "pytorchReplicaSpecs: {Master: {}}"),
+        _named("kubeflow.org/v1", "PyTorchJob", 54, "pytorchReplicaSpecs: {Master: {}}"),
+    ),
+    (_policy(""), _policy(", torch: {}")),
+    (_keys_of_ssh(_GROUP), _keys_of_ssh("")),
+    (_keys_of_ssh(_GROUP), _keys_of_ssh(_GROUP, ", sshAuthMountPath: /home/mpiuser/.ssh")),
     (_trials(name="n" * 41), _trials(name="n" * 40)),
     (_double("max: '1'"), _double("min: '0', max: '1'")),
     (_double("min: '0', max: '1', list: ['1']"), _double("list: ['1']", "discrete")),

@@ -302,6 +302,8 @@ class _Beside(NamedTuple):
     default: str = ""
     all: bool = False
     """Whether all known objects of the kind have to contradict, and not only one."""
+    among: Mapping[str, str] = {}
+    """Conditions of the objects that `all` is about."""
     words: Sequence[bytes] = ()
     """As of `_Wrong`."""
 
@@ -376,7 +378,8 @@ def _of_word(row: _Beside, value: paths.Object, named: Any, word: str, objects: 
             else filter(None, [_named(objects, group, kind, by, namespace)])
         )
         contradicting = [each for each in candidates if _contradicts(row, value, each, word, namespace)]
-        for other in contradicting if not row.all or len(contradicting) == len(objects.known(group, kind)) else ():
+        known = objects.known(group, kind).values() if row.all and contradicting else ()
+        for other in contradicting if len(contradicting) >= sum(meets(each, row.among) for each in known) else ():
             yield f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}".rstrip()
 
 
