@@ -161,8 +161,74 @@ def _keys_of_ssh(pod: str, more: str = "") -> str:
     return written("kubeflow.org/v2beta1", "MPIJob", f"mpiReplicaSpecs: {{{launcher}}}{more}")
 
 
+def _application(fields: str) -> str:
+    return written("ray.io/v1", "RayService", f'serveConfigV2: "{{applications: [{{{fields}}}]}}"')
+
+
+def _group(fields: str, more: str = "", head: str = "") -> str:
+    return written("ray.io/v1", "RayCluster", f"headGroupSpec: {{{head}}}, workerGroupSpecs: [{{{fields}}}]{more}")
+
+
+def _ray_job(more: str, head: str = "", scales: str = "") -> str:
+    cluster = f"rayClusterSpec: {{{scales}headGroupSpec: {{template: {{spec: {{{head}}}}}}}}}"
+    return written("ray.io/v1", "RayJob", f"entrypoint: t, {more}{cluster}")
+
+
+def _opened(command: str, more: str = "") -> str:
+    container = f"{{name: nb, command: {command}{more}}}"
+    return written("kubeflow.org/v1", "Notebook", f"template: {{spec: {{containers: [{container}]}}}}", "name: nb")
+
+
+def _ends(deadline: str, more: str = "") -> str:
+    return written("batch/v1", "Job", f"{more}template: {{spec: {{{deadline}containers: [{{name: c}}]}}}}")
+
+
+_SCALES = ", enableInTreeAutoscaling: true"
+_DELETES = "deletionStrategy: {onSuccess: {policy: %s}, onFailure: {policy: DeleteCluster}}, "
+_ENV = "template: {spec: {containers: [{name: h, env: [{name: RAY_enable_autoscaler_v2, value: '1'}]}]}}"
 _GROUP = "securityContext: {fsGroup: 7}, "
 _WRONG_AND_RIGHT = [
+    (_application("runtime_env: {working_dir: ./src}"), _application("runtime_env: {working_dir: 's3://code/a.zip'}")),
+    (_application("import_path: app"), _application("import_path: 'app:model'")),
+    (_application("route_prefix: llm"), _application("route_prefix: /llm")),
+    (
+        _application("deployments: [{ray_actor_options: {num_gpu: 1}}]"),
+        _application("deployments: [{ray_actor_options: {num_gpus: 1}}]"),
+    ),
+    (
+        _group("groupName: g", head='rayStartParams: {resources: \'"{\\"GPU\\": 1}"\'}'),
+        _group("groupName: g", head='rayStartParams: {resources: \'"{\\"A100\\": 1}"\'}'),
+    ),
+    (
+        _group("groupName: g", head="rayStartParams: {dashboard-host: 127.0.0.1}"),
+        _group("groupName: g", head="rayStartParams: {dashboard-host: 0.0.0.0}"),
+    ),
+    (_group("groupName: g, suspend: true", _SCALES), _group("groupName: g, suspend: true")),
+    (
+        _group("groupName: g", f"{_SCALES}, autoscalerOptions: {{version: v2}}", _ENV),
+        _group("groupName: g", _SCALES, _ENV),
+    ),
+    (
+        _ray_job("submissionMode: SidecarMode, ", "restartPolicy: Always"),
+        _ray_job("submissionMode: SidecarMode, ", "restartPolicy: Never"),
+    ),
+    (
+        _ray_job(f"shutdownAfterJobFinishes: true, {_DELETES % 'DeleteNone'}"),
+        _ray_job(f"shutdownAfterJobFinishes: true, {_DELETES % 'DeleteCluster'}"),
+    ),
+    (
+        _ray_job(_DELETES % "DeleteWorkers", scales="enableInTreeAutoscaling: true, "),
+        _ray_job(_DELETES % "DeleteWorkers"),
+    ),
+    (_ray_job("activeDeadlineSeconds: 0, "), _ray_job("activeDeadlineSeconds: 60, ")),
+    (
+        written("jobset.x-k8s.io/v1alpha2", "JobSet", "replicatedJobs: [{name: a, dependsOn: [{name: b}]}, {name: b}]"),
+        written("jobset.x-k8s.io/v1alpha2", "JobSet", "replicatedJobs: [{name: b}, {name: a, dependsOn: [{name: b}]}]"),
+    ),
+    (_ends("activeDeadlineSeconds: 60, "), _ends("", "activeDeadlineSeconds: 60, ")),
+    (_ends("activeDeadlineSeconds: 60, "), _ends("activeDeadlineSeconds: 60, ", "backoffLimit: 0, ")),
+    (_opened("[t, --port, '8889']"), _opened("[t, --port, '8889']", ", ports: [{containerPort: 8889}]")),
+    (_opened("[jupyter, lab]"), _opened("[jupyter, lab, '--ServerApp.base_url=$(NB_PREFIX)']")),
     (
         "---".join([_APPLICATION, _operator("")]),
         "---".join([_APPLICATION, _operator("spark: {jobNamespaces: [data]}")]),
