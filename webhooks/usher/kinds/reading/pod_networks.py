@@ -62,6 +62,7 @@ def beyond_their_pods(workload: model.Workload, value: paths.Object, specs: Sequ
     """
     if workload.kind in _ALL_NODES:
         yield from _nodes_and_pods(workload, value)
+        yield from _ranks_that_repeat(workload)
     pinned = {each.spec_path: each for each in workload.pod_sets if _HOST in each.node_selector}
     for spec, path, _ in specs if pinned else ():
         if path in pinned:
@@ -108,6 +109,41 @@ def _nodes_and_pods(workload: model.Workload, value: paths.Object) -> Found:
             other = "make more pods" if number > pods else "make fewer pods"
             yield misread(path, message, f"set {option} to {pods}, or {other}", "controller")
             return
+
+
+_OWN_INDEX: Final = memo.pattern(
+    r"node[-_]rank[=\s]+[\"']?\$[{(]?(JOB_COMPLETION_INDEX|V[CK]_TASK_INDEX)\b[})]?[\"']?(?=[\s;&|]|$)"
+)
+"""A rank that is the index of a pod in its own job of a JobSet, or in its own task of Volcano."""
+_FIRST_RANK: Final = memo.pattern(r"node[-_]rank[=\s]+[\"']?0\b")
+
+
+def _ranks_that_repeat(workload: model.Workload) -> Found:
+    """Ranks of torchrun that begin with 0 in each of several jobs or tasks of one training.
+
+    Sources: kubernetes.io, Indexed Job; pkg/controllers/job/plugins/env of volcano-sh/volcano.
+    """
+    jobs, largest, found = 0, 0, None
+    for pod_set in workload.pod_sets:
+        for container in pod_set.containers:
+            text = " ".join(container.command)
+            start = counts.TORCHRUN.search(text)
+            index = _OWN_INDEX.search(text, start.end()) if start else None
+            jobs += 1 if start and _FIRST_RANK.search(text, start.end()) else 0
+            nodes = counts.NODES.search(text, start.end()) if start and index else None
+            if index and nodes and pod_set.count.maximum is not None:
+                jobs += pod_set.groups
+                largest = max(largest, pod_set.count.maximum // max(pod_set.groups, 1))
+                found = container.path, index[1], int(nodes[1])
+    if found and jobs > 1 and found[2] > largest:
+        path, index_name, _ = found
+        part, other = (
+            ("job", "the annotation jobset.sigs.k8s.io/job-global-index")
+            if index_name[0] == "J"
+            else ("task", "an offset, for example $((VC_TASK_INDEX + 1)) for the workers")
+        )
+        text = f"takes its ranks from {index_name}, which begins with 0 in each {part}, so several pods are rank 0"
+        yield misread(path, text, f"count across the {part}s by {other}", "controller")
 
 
 _HOST: Final = "kubernetes.io/hostname"
