@@ -183,11 +183,54 @@ def _ends(deadline: str, more: str = "") -> str:
     return written("batch/v1", "Job", f"{more}template: {{spec: {{{deadline}containers: [{{name: c}}]}}}}")
 
 
+def _by(algorithm: str, kind: str = "double") -> str:
+    space = "list: ['1']" if kind == "discrete" else "min: '0', max: '1'"
+    return _trials(
+        f"{{name: a, parameterType: {kind}, feasibleSpace: {{{space}}}}}",
+        more=f", algorithm: {{algorithmName: {algorithm}}}",
+    )
+
+
+def _on_spot(policy: str) -> str:
+    pods = "template: {spec: {nodeSelector: {cloud.google.com/gke-spot: 'true'}, containers: [{name: c}]}}"
+    job = f"{{name: w, template: {{spec: {{backoffLimit: 0, {pods}}}}}}}"
+    return written("jobset.x-k8s.io/v1alpha2", "JobSet", f"{policy}replicatedJobs: [{job}]")
+
+
+def _started(command: str, gpus: int = 4) -> str:
+    container = f"{{name: pytorch, command: {command}, resources: {{limits: {{nvidia.com/gpu: {gpus}}}}}}}"
+    return written(
+        "kubeflow.org/v1",
+        "PyTorchJob",
+        f"pytorchReplicaSpecs: {{Master: {{}}, Worker: {{template: {{spec: {{containers: [{container}]}}}}}}}}",
+    )
+
+
+def _manager(image: str, args: str = "[a]") -> str:
+    container = f"{{name: m, image: '{image}', args: {args}}}"
+    return written("apps/v1", "Deployment", f"template: {{spec: {{containers: [{container}]}}}}", f"name: {image[:3]}")
+
+
+_MPI = "mpioperator/mpi-operator:0.6.0"
+_OPERATOR = "kubeflow/training-operator:v1-855e096"
 _SCALES = ", enableInTreeAutoscaling: true"
 _DELETES = "deletionStrategy: {onSuccess: {policy: %s}, onFailure: {policy: DeleteCluster}}, "
 _ENV = "template: {spec: {containers: [{name: h, env: [{name: RAY_enable_autoscaler_v2, value: '1'}]}]}}"
 _GROUP = "securityContext: {fsGroup: 7}, "
 _WRONG_AND_RIGHT = [
+    (_by("bayesian-optimization"), _by("bayesianoptimization")),
+    (_by("cmaes", "discrete"), _by("cmaes", "int")),
+    (_on_spot(""), _on_spot("failurePolicy: {maxRestarts: 3}, ")),
+    (
+        _ray_job("entrypointNumCpus: 16, ", "containers: [{name: h, resources: {limits: {cpu: 8}}}]"),
+        _ray_job("entrypointNumCpus: 8, ", "containers: [{name: h, resources: {limits: {cpu: 8}}}]"),
+    ),
+    (_started("[python, t.py]"), _started("[torchrun, t.py]")),
+    (_started("[python, t.py]"), _started("[python, t.py]", 1)),
+    (
+        "---".join([_manager(_MPI), _manager(_OPERATOR)]),
+        "---".join([_manager(_MPI), _manager(_OPERATOR, "['--enable-scheme=pytorchjob']")]),
+    ),
     (_application("runtime_env: {working_dir: ./src}"), _application("runtime_env: {working_dir: 's3://code/a.zip'}")),
     (_application("import_path: app"), _application("import_path: 'app:model'")),
     (_application("route_prefix: llm"), _application("route_prefix: /llm")),
