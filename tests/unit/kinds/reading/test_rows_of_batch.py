@@ -183,12 +183,8 @@ def _ends(deadline: str, more: str = "") -> str:
     return written("batch/v1", "Job", f"{more}template: {{spec: {{{deadline}containers: [{{name: c}}]}}}}")
 
 
-def _by(algorithm: str, kind: str = "double") -> str:
-    space = "list: ['1']" if kind == "discrete" else "min: '0', max: '1'"
-    return _trials(
-        f"{{name: a, parameterType: {kind}, feasibleSpace: {{{space}}}}}",
-        more=f", algorithm: {{algorithmName: {algorithm}}}",
-    )
+def _by(algorithm: str) -> str:
+    return _trials(more=f", algorithm: {{algorithmName: {algorithm}}}")
 
 
 def _on_spot(policy: str) -> str:
@@ -219,7 +215,6 @@ _ENV = "template: {spec: {containers: [{name: h, env: [{name: RAY_enable_autosca
 _GROUP = "securityContext: {fsGroup: 7}, "
 _WRONG_AND_RIGHT = [
     (_by("bayesian-optimization"), _by("bayesianoptimization")),
-    (_by("cmaes", "discrete"), _by("cmaes", "int")),
     (_on_spot(""), _on_spot("failurePolicy: {maxRestarts: 3}, ")),
     (
         _ray_job("entrypointNumCpus: 16, ", "containers: [{name: h, resources: {limits: {cpu: 8}}}]"),
