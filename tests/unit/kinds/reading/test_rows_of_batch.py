@@ -209,11 +209,44 @@ def _manager(image: str, args: str = "[a]") -> str:
 
 _MPI = "mpioperator/mpi-operator:0.6.0"
 _OPERATOR = "kubeflow/training-operator:v1-855e096"
+
+
+def _flow(placed: str, own: str = "") -> str:
+    steps = f"{{name: m, {placed}steps: [[{{name: a, template: t}}]]}}"
+    return written(
+        "argoproj.io/v1alpha1", "Workflow", f"templates: [{steps}, {{name: t, {own}container: {{image: i}}}}]"
+    )
+
+
+def _ranks(env: str, start: str = "[mpirun, -np, '2', t]", role: str = "Worker") -> str:
+    launcher, worker = (
+        f"{{template: {{spec: {{containers: [{{name: c{command}{env if each == role else ''}}}]}}}}}}"
+        for each, command in (("Launcher", f", command: {start}"), ("Worker", ""))
+    )
+    roles = f"mpiReplicaSpecs: {{Launcher: {launcher}, Worker: {worker}}}"
+    return written("kubeflow.org/v2beta1", "MPIJob", roles)
+
+
+def _nodes(label: str) -> str:
+    pods = "spec: {template: {spec: {containers: [{name: node, command: [/usr/sbin/sshd]}]}}}"
+    job = f"{{name: node, template: {{metadata: {{labels: {{{label}}}}}, {pods}}}}}"
+    spec = f"mlPolicy: {{mpi: {{}}}}, template: {{spec: {{replicatedJobs: [{job}]}}}}"
+    runtime = written("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime", spec, "name: torch-distributed")
+    return "---".join([_train("trainer: {command: [mpirun, t]}"), runtime])
+
+
+_STRICT = written("security.istio.io/v1", "PeerAuthentication", "mtls: {mode: STRICT}", "name: default, namespace: ml")
+_NCCL = ", env: [{name: NCCL_DEBUG, value: INFO}]"
 _SCALES = ", enableInTreeAutoscaling: true"
 _DELETES = "deletionStrategy: {onSuccess: {policy: %s}, onFailure: {policy: DeleteCluster}}, "
 _ENV = "template: {spec: {containers: [{name: h, env: [{name: RAY_enable_autoscaler_v2, value: '1'}]}]}}"
 _GROUP = "securityContext: {fsGroup: 7}, "
 _WRONG_AND_RIGHT = [
+    ("---".join([_STRICT, _group("groupName: g")]), "---".join([_STRICT, _group("groupName: g"), _meeting("a: b")])),
+    (_flow("tolerations: [], "), _flow("", "tolerations: [], ")),
+    (_ranks(_NCCL), _ranks(_NCCL, "[mpirun, -x, NCCL_DEBUG=INFO, t]")),
+    (_ranks(_NCCL, role="Launcher"), _ranks(_NCCL, "[mpirun, -x, NCCL_DEBUG, t]", "Launcher")),
+    (_nodes("trainer.kubeflow.org/trainjob-ancestor-step: trainer"), _nodes("")),
     (_by("bayesian-optimization"), _by("bayesianoptimization")),
     (_on_spot(""), _on_spot("failurePolicy: {maxRestarts: 3}, ")),
     (
