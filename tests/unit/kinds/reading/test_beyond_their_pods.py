@@ -33,6 +33,12 @@ def _torchrun(flags: str) -> paths.Object:
         ("--nnodes=2:4 --rdzv_endpoint=a:29500", []),
         ("--nnodes=2 --rdzv_endpoint=a:29500", ["set --nnodes to 3, or make fewer pods"]),
         ("--nnodes=1", []),
+        ("t.py --tensor-model-parallel-size 8 --pipeline-model-parallel-size=3", []),
+        (
+            "t.py model.tensor_model_parallel_size=16",
+            ["make the product of the parallel sizes a divisor of 24, or start more ranks"],
+        ),
+        ("--nproc_per_node=$G t.py --context-parallel-size 16", []),
         ("t.py trainer.num_nodes=4", ["set trainer.num_nodes to 3, or make more pods"]),
         ("--nnodes=3 t.py trainer.num_nodes=4", []),
         ("--nnodes=$NODES", []),

@@ -235,6 +235,34 @@ def _nodes(label: str) -> str:
     return "---".join([_train("trainer: {command: [mpirun, t]}"), runtime])
 
 
+def _grace(seconds: int, label: str) -> str:
+    return written("v1", "Pod", f"terminationGracePeriodSeconds: {seconds}, nodeSelector: {{{label}}}, containers: []")
+
+
+def _counted(launcher: str) -> str:
+    worker = "template: {spec: {containers: [{name: w, resources: {limits: {nvidia.com/gpu: 8}}}]}}"
+    launch = f"template: {{spec: {{containers: [{{name: l{launcher}}}]}}}}"
+    roles = f"mpiReplicaSpecs: {{Launcher: {{{launch}}}, Worker: {{{worker}}}}}"
+    return written(
+        "kubeflow.org/v2beta1", "MPIJob", f"runPolicy: {{cleanPodPolicy: All}}, runLauncherAsWorker: true, {roles}"
+    )
+
+
+def _waits(kind: str) -> str:
+    made = f"resource: {{successCondition: status.succeeded > 0, manifest: 'kind: {kind}'}}"
+    return written("argoproj.io/v1alpha1", "Workflow", f"templates: [{{name: t, {made}}}]")
+
+
+def _scaled(resources: str) -> str:
+    metric = "{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}"
+    worker = (
+        f"Worker: {{template: {{spec: {{containers: [{{name: pytorch, resources: {{limits: {{{resources}}}}}}}]}}}}}}"
+    )
+    return written(
+        "kubeflow.org/v1", "PyTorchJob", f"elasticPolicy: {{metrics: [{metric}]}}, pytorchReplicaSpecs: {{{worker}}}"
+    )
+
+
 _STRICT = written("security.istio.io/v1", "PeerAuthentication", "mtls: {mode: STRICT}", "name: default, namespace: ml")
 _NCCL = ", env: [{name: NCCL_DEBUG, value: INFO}]"
 _SCALES = ", enableInTreeAutoscaling: true"
@@ -242,6 +270,11 @@ _DELETES = "deletionStrategy: {onSuccess: {policy: %s}, onFailure: {policy: Dele
 _ENV = "template: {spec: {containers: [{name: h, env: [{name: RAY_enable_autoscaler_v2, value: '1'}]}]}}"
 _GROUP = "securityContext: {fsGroup: 7}, "
 _WRONG_AND_RIGHT = [
+    (_grace(600, "cloud.google.com/gke-spot: 'true'"), _grace(600, "pool: spot")),
+    (_grace(600, "karpenter.sh/capacity-type: spot"), _grace(90, "karpenter.sh/capacity-type: spot")),
+    (_counted(""), _counted(", resources: {limits: {nvidia.com/gpu: 8}}")),
+    (_waits("PyTorchJob"), _waits("Job")),
+    (_scaled("memory: 1Gi"), _scaled("cpu: 4")),
     ("---".join([_STRICT, _group("groupName: g")]), "---".join([_STRICT, _group("groupName: g"), _meeting("a: b")])),
     (_flow("tolerations: [], "), _flow("", "tolerations: [], ")),
     (_ranks(_NCCL), _ranks(_NCCL, "[mpirun, -x, NCCL_DEBUG=INFO, t]")),

@@ -1,6 +1,7 @@
 """Ports, networks and names of pods: what pods do not get beside each other, and beside other objects."""
 
 import difflib
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,6 +64,7 @@ def beyond_their_pods(workload: model.Workload, value: paths.Object, specs: Sequ
     if workload.kind in _ALL_NODES:
         yield from _nodes_and_pods(workload, value)
         yield from _ranks_that_repeat(workload)
+        yield from _parts_above_ranks(workload, value)
     pinned = {each.spec_path: each for each in workload.pod_sets if _HOST in each.node_selector}
     for spec, path, _ in specs if pinned else ():
         if path in pinned:
@@ -109,6 +111,35 @@ def _nodes_and_pods(workload: model.Workload, value: paths.Object) -> Found:
             other = "make more pods" if number > pods else "make fewer pods"
             yield misread(path, message, f"set {option} to {pods}, or {other}", "controller")
             return
+
+
+_PARTS: Final = memo.pattern(
+    r"(?:(?:tensor|pipeline)[-_]model|context)[-_]parallel[-_]size[=\s]+[\"']?(\d{1,4})\b", re.ASCII
+)
+_PROCESSES: Final = memo.pattern(r"--nproc[-_]per[-_]node[=\s]+[\"']?(\d{1,4}|\$)", re.ASCII)
+
+
+def _parts_above_ranks(workload: model.Workload, value: paths.Object) -> Found:
+    """Parts of a model that do not divide the ranks of Megatron (megatron/core/parallel_state.py, initialize)."""
+    counted = [each.count for each in workload.pod_sets]
+    pods = sum(each.minimum for each in counted)
+    for container in (container for pod_set in workload.pod_sets for container in pod_set.containers):
+        text = " ".join(container.command)
+        start = counts.TORCHRUN.search(text)
+        parts = math.prod(int(each[1]) for each in _PARTS.finditer(text, start.end())) if start else 1
+        if start is None or parts <= 1 or any(each.maximum != each.minimum for each in counted):
+            continue
+        nodes, each_node = counts.NODES.search(text, start.end()), _PROCESSES.search(text, start.end())
+        limits = values_at(paths.resolve(value, container.path), "resources.limits.nvidia\u2024com/gpu")
+        given = [each_node[1]] if each_node else [str(each) for each in limits]
+        one_node = "nnodes" not in text and (pods == 1 or workload.kind == "PyTorchJob")
+        if (nodes or one_node) and len(given) == 1 and given[0].isdecimal() and (processes := int(given[0])) > 0:
+            ranks = (int(nodes[1]) if nodes else pods) * processes
+            if ranks % parts:
+                message = f"divides the model into {parts} parts (tensor, pipeline, context), and has {ranks} ranks"
+                remedy = f"make the product of the parallel sizes a divisor of {ranks}, or start more ranks"
+                yield misread(container.path, f"{message}, which Megatron refuses", remedy, "controller")
+                return
 
 
 _OWN_INDEX: Final = memo.pattern(
