@@ -263,6 +263,18 @@ def _scaled(resources: str) -> str:
     )
 
 
+def _config(text: str, name: str = "c") -> str:
+    return f"{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}, data: {{config.yaml: '{text}'}}}}"
+
+
+def _machines(option: str = "", *configs: str) -> str:
+    container = f"{{name: t, command: [accelerate, launch, {option}t.py]}}"
+    pods = f"template: {{spec: {{containers: [{container}], volumes: [{{name: v, configMap: {{name: c}}}}]}}}}"
+    return "---".join([written("batch/v1", "Job", f"parallelism: 2, {pods}"), *configs])
+
+
+_FIRST = _config("{num_machines: 2, machine_rank: 0}")
+_SECOND = _config("{num_machines: 2, machine_rank: 1}", "d")
 _STRICT = written("security.istio.io/v1", "PeerAuthentication", "mtls: {mode: STRICT}", "name: default, namespace: ml")
 _NCCL = ", env: [{name: NCCL_DEBUG, value: INFO}]"
 _SCALES = ", enableInTreeAutoscaling: true"
@@ -270,6 +282,16 @@ _DELETES = "deletionStrategy: {onSuccess: {policy: %s}, onFailure: {policy: Dele
 _ENV = "template: {spec: {containers: [{name: h, env: [{name: RAY_enable_autoscaler_v2, value: '1'}]}]}}"
 _GROUP = "securityContext: {fsGroup: 7}, "
 _WRONG_AND_RIGHT = [
+    (_machines("", _FIRST), _machines("--machine_rank, $(RANK), ", _FIRST)),
+    (_machines("", _FIRST), _machines("", _FIRST, _SECOND)),
+    (
+        _config("{train_batch_size: 8, fp16: {enabled: true}, bf16: {enabled: true}}"),
+        _config("{train_batch_size: 8, fp16: {enabled: false}, bf16: {enabled: true}}"),
+    ),
+    (
+        _config("{zero_optimization: {stage: 2, offload_param: {device: cpu}}}"),
+        _config("{zero_optimization: {stage: 3, offload_param: {device: cpu}}}"),
+    ),
     (_grace(600, "cloud.google.com/gke-spot: 'true'"), _grace(600, "pool: spot")),
     (_grace(600, "karpenter.sh/capacity-type: spot"), _grace(90, "karpenter.sh/capacity-type: spot")),
     (_counted(""), _counted(", resources: {limits: {nvidia.com/gpu: 8}}")),
