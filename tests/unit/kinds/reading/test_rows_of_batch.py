@@ -218,13 +218,9 @@ def _flow(placed: str, own: str = "") -> str:
     )
 
 
-def _ranks(env: str, start: str = "[mpirun, -np, '2', t]", role: str = "Worker") -> str:
-    launcher, worker = (
-        f"{{template: {{spec: {{containers: [{{name: c{command}{env if each == role else ''}}}]}}}}}}"
-        for each, command in (("Launcher", f", command: {start}"), ("Worker", ""))
-    )
-    roles = f"mpiReplicaSpecs: {{Launcher: {launcher}, Worker: {worker}}}"
-    return written("kubeflow.org/v2beta1", "MPIJob", roles)
+def _ranks(env: str, start: str = "[mpirun, -np, '2', t]") -> str:
+    launcher = f"{{template: {{spec: {{containers: [{{name: l, command: {start}{env}}}]}}}}}}"
+    return written("kubeflow.org/v2beta1", "MPIJob", f"mpiReplicaSpecs: {{Launcher: {launcher}, Worker: {{}}}}")
 
 
 def _nodes(label: str) -> str:
@@ -299,8 +295,7 @@ _WRONG_AND_RIGHT = [
     (_scaled("memory: 1Gi"), _scaled("cpu: 4")),
     ("---".join([_STRICT, _group("groupName: g")]), "---".join([_STRICT, _group("groupName: g"), _meeting("a: b")])),
     (_flow("tolerations: [], "), _flow("", "tolerations: [], ")),
-    (_ranks(_NCCL), _ranks(_NCCL, "[mpirun, -x, NCCL_DEBUG=INFO, t]")),
-    (_ranks(_NCCL, role="Launcher"), _ranks(_NCCL, "[mpirun, -x, NCCL_DEBUG, t]", "Launcher")),
+    (_ranks(_NCCL), _ranks(_NCCL, "[mpirun, -x, NCCL_DEBUG, t]")),
     (_nodes("trainer.kubeflow.org/trainjob-ancestor-step: trainer"), _nodes("")),
     (_by("bayesian-optimization"), _by("bayesianoptimization")),
     (_on_spot(""), _on_spot("failurePolicy: {maxRestarts: 3}, ")),
