@@ -180,7 +180,9 @@ def _opened(command: str, more: str = "") -> str:
 
 
 def _ends(deadline: str, more: str = "") -> str:
-    return written("batch/v1", "Job", f"{more}template: {{spec: {{{deadline}containers: [{{name: c}}]}}}}")
+    return written(
+        "batch/v1", "Job", f"parallelism: 2, {more}template: {{spec: {{{deadline}containers: [{{name: c}}]}}}}"
+    )
 
 
 def _by(algorithm: str) -> str:
@@ -249,16 +251,6 @@ def _waits(kind: str) -> str:
     return written("argoproj.io/v1alpha1", "Workflow", f"templates: [{{name: t, {made}}}]")
 
 
-def _scaled(resources: str) -> str:
-    metric = "{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}"
-    worker = (
-        f"Worker: {{template: {{spec: {{containers: [{{name: pytorch, resources: {{limits: {{{resources}}}}}}}]}}}}}}"
-    )
-    return written(
-        "kubeflow.org/v1", "PyTorchJob", f"elasticPolicy: {{metrics: [{metric}]}}, pytorchReplicaSpecs: {{{worker}}}"
-    )
-
-
 def _config(text: str, name: str = "c") -> str:
     return f"{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}, data: {{config.yaml: '{text}'}}}}"
 
@@ -300,7 +292,6 @@ _WRONG_AND_RIGHT = [
     (_grace(600, "karpenter.sh/capacity-type: spot"), _grace(90, "karpenter.sh/capacity-type: spot")),
     (_counted(""), _counted(", resources: {limits: {nvidia.com/gpu: 8}}")),
     (_waits("PyTorchJob"), _waits("Job")),
-    (_scaled("memory: 1Gi"), _scaled("cpu: 4")),
     ("---".join([_STRICT, _group("groupName: g")]), "---".join([_STRICT, _group("groupName: g"), _meeting("a: b")])),
     (_flow("tolerations: [], "), _flow("", "tolerations: [], ")),
     (_ranks(_NCCL), _ranks(_NCCL, "[mpirun, -x, NCCL_DEBUG, t]")),
