@@ -265,11 +265,6 @@ _FIRST = _config("{num_machines: 2, machine_rank: 0}")
 _SECOND = _config("{num_machines: 2, machine_rank: 1}", "d")
 
 
-def _overhead(key: str) -> str:
-    spec = f"sparkVersion: 3.5.3, driver: {{serviceAccount: s}}, sparkConf: {{{key}: 3g}}"
-    return written("sparkoperator.k8s.io/v1beta2", "SparkApplication", spec)
-
-
 _STRICT = written("security.istio.io/v1", "PeerAuthentication", "mtls: {mode: STRICT}", "name: default, namespace: ml")
 _NCCL = ", env: [{name: NCCL_DEBUG, value: INFO}]"
 _SCALES = ", enableInTreeAutoscaling: true"
@@ -277,7 +272,6 @@ _DELETES = "deletionStrategy: {onSuccess: {policy: %s}, onFailure: {policy: Dele
 _ENV = "template: {spec: {containers: [{name: h, env: [{name: RAY_enable_autoscaler_v2, value: '1'}]}]}}"
 _GROUP = "securityContext: {fsGroup: 7}, "
 _WRONG_AND_RIGHT = [
-    (_overhead("spark.kubernetes.executor.memoryOverhead"), _overhead("spark.executor.memoryOverhead")),
     (_machines("", _FIRST), _machines("--machine_rank, $(RANK), ", _FIRST)),
     (_machines("", _FIRST), _machines("", _FIRST, _SECOND)),
     (
