@@ -31,6 +31,16 @@ def _torchrun(flags: str) -> paths.Object:
         ("--nnodes 4 --node_rank=$RANK", ["set --nnodes to 3, or make more pods"]),
         ("--nnodes=3 --rdzv_endpoint=a:29500", []),
         ("--nnodes=2:4 --rdzv_endpoint=a:29500", []),
+        ("--nnodes=2 --rdzv_endpoint=a:29500", ["set --nnodes to 3, or make fewer pods"]),
+        ("--nnodes=1", []),
+        ("t.py --tensor-model-parallel-size 8 --pipeline-model-parallel-size=3", []),
+        (
+            "t.py model.tensor_model_parallel_size=16",
+            ["make the product of the parallel sizes a divisor of 24, or start more ranks"],
+        ),
+        ("--nproc_per_node=$G t.py --context-parallel-size 16", []),
+        ("t.py trainer.num_nodes=4", ["set trainer.num_nodes to 3, or make more pods"]),
+        ("--nnodes=3 t.py trainer.num_nodes=4", []),
         ("--nnodes=$NODES", []),
         ("--nnodes=4 --node_rank=0 --master_addr=10.0.0.1", []),
     ],
@@ -107,3 +117,41 @@ def test_an_object_of_a_controller_has_the_gates_that_it_wants() -> None:
     found = with_unread_keys(workload(value), value)
     assert found is not None
     assert [each.topic for each in found.unread_keys] == []
+
+
+_RANKED = "spec: {containers: [{name: c, command: [sh, -c, 'torchrun --nnodes=%d --node_rank=%s t.py'], "
+_RANKED += "resources: {limits: {nvidia.com/gpu: 8}}}]}"
+
+
+def _job_set(nodes: int, rank: str, *jobs: tuple[int, int]) -> str:
+    pods = _RANKED % (nodes, rank)
+    listed = ", ".join(
+        f"{{name: j{number}, replicas: {replicas}, template: {{spec: {{parallelism: {size}, completions: {size}, "
+        f"template: {{{pods}}}}}}}}}"
+        for number, (replicas, size) in enumerate(jobs)
+    )
+    head = "apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: a}"
+    return f"{{{head}, spec: {{replicatedJobs: [{listed}]}}}}"
+
+
+def _tasks(*ranks: str) -> str:
+    listed = ", ".join(
+        f"{{name: t{number}, replicas: 1, template: {{{_RANKED % (2, rank)}}}}}" for number, rank in enumerate(ranks)
+    )
+    return f"{{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {{name: a}}, spec: {{tasks: [{listed}]}}}}"
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (_job_set(4, "$JOB_COMPLETION_INDEX", (1, 1), (1, 3)), ["jobs"]),
+        (_job_set(4, "$JOB_COMPLETION_INDEX", (4, 1)), ["jobs"]),
+        (_job_set(4, "$JOB_COMPLETION_INDEX", (2, 4)), []),
+        (_job_set(4, "$RANK", (4, 1)), []),
+        (_tasks("$VC_TASK_INDEX", "${VC_TASK_INDEX}"), ["tasks"]),
+        (_tasks("0", "$VC_TASK_INDEX"), ["tasks"]),
+        (_tasks("0", "$((VC_TASK_INDEX+1))"), []),
+    ],
+)
+def test_a_rank_is_counted_across_all_jobs(text: str, parts: list[str]) -> None:
+    assert [each.partition("count across the ")[2].split()[0] for each in _found(yaml.safe_load(text))] == parts

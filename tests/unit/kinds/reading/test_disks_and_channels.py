@@ -229,3 +229,26 @@ def test_an_agent_is_compared_with_nodes_that_its_affinity_selects(affinity: str
     found = _findings(_agent("nvcr.io/nvidia/k8s-device-plugin:v0.17.1", affinity), _node(labels=labels))
 
     assert sum("does not tolerate" in each for each in found) == count
+
+
+def _roles(claim: str, more: str = "", workers: int = 1) -> str:
+    pods = "template: {spec: {%scontainers: [{name: c}], volumes: [{name: v, persistentVolumeClaim: {claimName: %s}}]}}"
+    master, worker = (pods % ("", "data"), pods % (more, claim))
+    roles = f"Master: {{{master}}}, Worker: {{replicas: {workers}, {worker}}}"
+    return _object("kubeflow.org/v1", "PyTorchJob", f"pytorchReplicaSpecs: {{{roles}}}", "name: x, namespace: a")
+
+
+@pytest.mark.parametrize(
+    ("job", "modes", "is_found"),
+    [
+        (_roles("data"), "ReadWriteOnce", True),
+        (_roles("data"), "ReadWriteMany", False),
+        (_roles("other"), "ReadWriteOnce", False),
+        (_roles("data", workers=2), "ReadWriteOnce", False),
+        (_roles("data", "nodeSelector: {kubernetes.io/hostname: n1}, "), "ReadWriteOnce", False),
+    ],
+)
+def test_two_roles_do_not_share_a_disk_of_one_node(job: str, modes: str, is_found: bool) -> None:
+    claim = _object("v1", "PersistentVolumeClaim", f"accessModes: [{modes}]", "name: data, namespace: a")
+
+    assert any("in pods of two roles" in each for each in _findings(job, claim)) is is_found

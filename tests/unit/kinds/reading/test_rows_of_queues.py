@@ -304,7 +304,7 @@ _OPTIONS = "gcsFaultToleranceOptions: {redisAddress: 'r:6379'}"
             _flow("container: {image: 'a:1'}, sidecars: [{name: wait}]"),
             _flow("container: {image: 'a:1'}, sidecars: [{name: log}]"),
         ),
-        (_made(""), _made(", successCondition: 'status.succeeded > 0'")),
+        (_made(""), _made(", successCondition: 'status.replicaStatuses.Master.succeeded > 0'")),
         (
             _config("partitions: [{name: default, queues: [{name: root, resources: {max: {vcore: 9}}}]}]"),
             _config("partitions: [{name: default, queues: [{name: root, queues: [{name: a}]}]}]"),

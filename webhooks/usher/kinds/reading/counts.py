@@ -224,42 +224,6 @@ def _replaced(holder: paths.Json, keys: list[str], number: int) -> paths.Object 
 
 TORCHRUN: Final = memo.pattern(r"\b(?:torchrun|torch\.distributed\.(?:run|launch)|accelerate(?:\s+|-)launch)\b")
 NODES: Final = memo.pattern(r"--n(?:nodes|um[-_]machines)[=\s]+[\"']?(\d{1,9})\b", re.ASCII)
-_OWN_RANK: Final = memo.pattern(r"(?:node|machine)[-_]rank[=\s]+[\"']?\d", re.ASCII)
-_ALL_NODES: Final = frozenset(
-    {"PyTorchJob", "TrainJob", "JobSet", "LeaderWorkerSet", "Job", "RoleBasedGroup", "HyperPodPyTorchJob"}
-)
-"""Kinds whose objects hold all nodes of a training, if torchrun takes no rank of its own."""
-
-
-def beyond_their_pods(workload: model.Workload, value: paths.Object) -> Iterator[model.UnreadKey]:
-    """Starts that wait for more nodes than there are pods: torchrun waits for `--nnodes` (pytorch.org, torchrun)."""
-    if workload.kind in _ALL_NODES:
-        yield from _nodes_without_pods(workload, value)
-
-
-def _nodes_without_pods(workload: model.Workload, value: paths.Object) -> Iterator[model.UnreadKey]:
-    pods = 0
-    for pod_set in workload.pod_sets:
-        if pod_set.count.maximum is None:
-            return
-        groups = pod_set.groups if workload.kind == "LeaderWorkerSet" else 1
-        pods += pod_set.count.maximum // max(groups, 1)
-    for pod_set in workload.pod_sets:
-        for container in pod_set.containers:
-            text = " ".join(container.command)
-            start = TORCHRUN.search(text)
-            nodes = NODES.search(text, start.end()) if start else None
-            if start and nodes and int(nodes[1]) > max(pods, 1) and not _OWN_RANK.search(text):
-                program, option = start[0].split()[0].split("-")[0], nodes[0].split("=")[0].split()[0]
-                message = f"starts {program} on {int(nodes[1])} nodes, but has {pods} pods, so it waits until it fails"
-                own = (where for where, each in at(value, _OF_TRAINER) if isinstance(each, str) and option in each)
-                path = next(own, container.path) if "/runtimeRef/" in container.path else container.path
-                yield misread(path, message, f"set {option} to {pods}, or make more pods", "controller")
-                return
-
-
-_OF_TRAINER: Final = "spec.trainer.{command[],args[]}"
-"""The command of a TrainJob, which replaces that of its runtime."""
 
 
 def refused_counts_of_jobs(value: paths.Object) -> Iterator[model.UnreadKey]:

@@ -41,12 +41,45 @@ def beside_others(value: paths.Object, key: tuple[str, str], devices: _Devices, 
     yield from _of_pods_alone(value, objects)
     yield from _mounted_badly(value, key, objects)
     yield from _volumes_in_two_zones(value, objects)
+    yield from _disks_of_two_roles(value, objects)
     if devices:
         yield from _volumes_in_other_zones(value, devices, objects)
         yield from _disks_before_their_pods(value, devices, objects)
     if drivers := objects.once("drivers that keep groups", lambda: frozenset(_keeping_groups(objects))):
         yield from _groups_without_effect(value, drivers, objects)
     yield from _claims_of_no_class(value, key, objects)
+
+
+_TOGETHER: Final = frozenset({"RayCluster", "RayJob", "RayService", "PyTorchJob", "TFJob", "MPIJob"})
+"""Kinds whose roles run at the same time."""
+
+
+def _disks_of_two_roles(value: paths.Object, objects: Objects) -> Found:
+    """Disks of one node that the only pods of several roles mount; USH1112 has several pods of one role."""
+    if value.get("kind") not in _TOGETHER:
+        return
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    first: dict[str, str] = {}
+    for spec, path, _ in pod_specs(value):
+        role = paths.mapping(paths.resolve(value, path.removesuffix("/template/spec")))
+        near = paths.mapping(spec.get("affinity")).get("podAffinity") or _HOST in paths.mapping(
+            spec.get("nodeSelector")
+        )
+        for where, name in texts_with_paths(spec, "volumes[].persistentVolumeClaim.claimName", path):
+            other = first.setdefault(name, path)
+            found = objects.find(Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=namespace))
+            is_shared = other != path and role.get("replicas", 1) == 1 and not near and not is_placeholder(name)
+            if (
+                is_shared
+                and isinstance(found, dict)
+                and set(texts_at(found, "spec.accessModes[]")) == {"ReadWriteOnce"}
+            ):
+                text = (
+                    f"mounts {name[:60]} (ReadWriteOnce) in pods of two roles, and those on one node alone can mount it"
+                )
+                remedy = "use a disk that several nodes can mount, so that the pods on other nodes do not wait"
+                yield misread(where, text, remedy, "controller")
+                return
 
 
 def _keeping_groups(objects: Objects) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 import difflib
 import ipaddress
+import math
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -113,11 +115,120 @@ def beyond_their_pods(workload: model.Workload, value: paths.Object, specs: Sequ
     pkg/apis/core/v1/defaults.go of Kubernetes), and the scheduler keeps a second pod off
     (pkg/scheduler/framework/plugins/nodeports/node_ports.go).
     """
-    yield from counts.beyond_their_pods(workload, value)
+    if workload.kind in _ALL_NODES:
+        yield from _nodes_and_pods(workload, value)
+        yield from _ranks_that_repeat(workload)
+        yield from _parts_above_ranks(workload, value)
     pinned = {each.spec_path: each for each in workload.pod_sets if _HOST in each.node_selector}
     for spec, path, _ in specs if pinned else ():
         if path in pinned:
             yield from _ports_of_one_node(spec, pinned[path].count, path)
+
+
+_OWN_RANK: Final = memo.pattern(r"(?:node|machine)[-_]rank[=\s]+[\"']?\d", re.ASCII)
+_OF_PROGRAM: Final = memo.pattern(r"\btrainer\.num_nodes[=\s]+[\"']?(\d{1,9})\b", re.ASCII)
+"""The nodes that Lightning and NeMo compare with the ranks of torchrun (torchelastic.py of lightning)."""
+_ALL_NODES: Final = frozenset(
+    {"PyTorchJob", "TrainJob", "JobSet", "LeaderWorkerSet", "Job", "RoleBasedGroup", "HyperPodPyTorchJob"}
+)
+"""Kinds whose objects hold all nodes of a training, if torchrun takes no rank of its own."""
+_OF_TRAINER: Final = "spec.trainer.{command[],args[]}"
+"""The command of a TrainJob, which replaces that of its runtime."""
+
+
+def _nodes_and_pods(workload: model.Workload, value: paths.Object) -> Found:
+    """Starts on another number of nodes than there are pods: torchrun waits for all, and takes no others."""
+    sets, most, fewest = workload.pod_sets, 0, 0
+    for pod_set in sets:
+        if pod_set.count.maximum is None:
+            return
+        most += pod_set.count.maximum // max(pod_set.groups if workload.kind == "LeaderWorkerSet" else 1, 1)
+        fewest += pod_set.count.minimum // max(pod_set.groups, 1)
+    fewest *= len(sets) == 1 or workload.kind in ("LeaderWorkerSet", "PyTorchJob")
+    for container in (container for pod_set in sets for container in pod_set.containers):
+        text = " ".join(container.command)
+        start = counts.TORCHRUN.search(text)
+        nodes = counts.NODES.search(text, start.end()) if start else None
+        found = nodes or (_OF_PROGRAM.search(text, start.end()) if start else None)
+        if not start or not found or _OWN_RANK.search(text):
+            continue
+        number, is_range = int(found[1]), text[found.end() :].startswith(":")
+        if number > max(most, 1) or (1 < number < fewest and not is_range):
+            pods = most if number > max(most, 1) else fewest
+            effect = "it waits until it fails" if number > pods else f"it takes no more than {number} of them"
+            program, option = start[0].split()[0].split("-")[0], found[0].split("=")[0].split()[0]
+            if nodes is None:
+                program, effect = "a training", "it does not match the ranks of torchrun and fails"
+            message = f"starts {program} on {number} nodes, but has {pods} pods, so {effect}"
+            own = (where for where, each in at(value, _OF_TRAINER) if isinstance(each, str) and option in each)
+            path = next(own, container.path) if "/runtimeRef/" in container.path else container.path
+            other = "make more pods" if number > pods else "make fewer pods"
+            yield misread(path, message, f"set {option} to {pods}, or {other}", "controller")
+            return
+
+
+_PARTS: Final = memo.pattern(
+    r"(?:(?:tensor|pipeline)[-_]model|context)[-_]parallel[-_]size[=\s]+[\"']?(\d{1,4})\b", re.ASCII
+)
+_PROCESSES: Final = memo.pattern(r"--nproc[-_]per[-_]node[=\s]+[\"']?(\d{1,4}|\$)", re.ASCII)
+
+
+def _parts_above_ranks(workload: model.Workload, value: paths.Object) -> Found:
+    """Parts of a model that do not divide the ranks of Megatron (megatron/core/parallel_state.py, initialize)."""
+    counted = [each.count for each in workload.pod_sets]
+    pods = sum(each.minimum for each in counted)
+    for container in (container for pod_set in workload.pod_sets for container in pod_set.containers):
+        text = " ".join(container.command)
+        start = counts.TORCHRUN.search(text)
+        parts = math.prod(int(each[1]) for each in _PARTS.finditer(text, start.end())) if start else 1
+        if start is None or parts <= 1 or any(each.maximum != each.minimum for each in counted):
+            continue
+        nodes, each_node = counts.NODES.search(text, start.end()), _PROCESSES.search(text, start.end())
+        limits = values_at(paths.resolve(value, container.path), "resources.limits.nvidia\u2024com/gpu")
+        given = [each_node[1]] if each_node else [str(each) for each in limits]
+        one_node = "nnodes" not in text and (pods == 1 or workload.kind == "PyTorchJob")
+        if (nodes or one_node) and len(given) == 1 and given[0].isdecimal() and (processes := int(given[0])) > 0:
+            ranks = (int(nodes[1]) if nodes else pods) * processes
+            if ranks % parts:
+                message = f"divides the model into {parts} parts (tensor, pipeline, context), and has {ranks} ranks"
+                remedy = f"make the product of the parallel sizes a divisor of {ranks}, or start more ranks"
+                yield misread(container.path, f"{message}, which Megatron refuses", remedy, "controller")
+                return
+
+
+_OWN_INDEX: Final = memo.pattern(
+    r"node[-_]rank[=\s]+[\"']?\$[{(]?(JOB_COMPLETION_INDEX|V[CK]_TASK_INDEX)\b[})]?[\"']?(?=[\s;&|]|$)"
+)
+"""A rank that is the index of a pod in its own job of a JobSet, or in its own task of Volcano."""
+_FIRST_RANK: Final = memo.pattern(r"node[-_]rank[=\s]+[\"']?0\b")
+
+
+def _ranks_that_repeat(workload: model.Workload) -> Found:
+    """Ranks of torchrun that begin with 0 in each of several jobs or tasks of one training.
+
+    Sources: kubernetes.io, Indexed Job; pkg/controllers/job/plugins/env of volcano-sh/volcano.
+    """
+    jobs, largest, found = 0, 0, None
+    for pod_set in workload.pod_sets:
+        for container in pod_set.containers:
+            text = " ".join(container.command)
+            start = counts.TORCHRUN.search(text)
+            index = _OWN_INDEX.search(text, start.end()) if start else None
+            jobs += 1 if start and _FIRST_RANK.search(text, start.end()) else 0
+            nodes = counts.NODES.search(text, start.end()) if start and index else None
+            if index and nodes and pod_set.count.maximum is not None:
+                jobs += pod_set.groups
+                largest = max(largest, pod_set.count.maximum // max(pod_set.groups, 1))
+                found = container.path, index[1], int(nodes[1])
+    if found and jobs > 1 and found[2] > largest:
+        path, index_name, _ = found
+        part, other = (
+            ("job", "the annotation jobset.sigs.k8s.io/job-global-index")
+            if index_name[0] == "J"
+            else ("task", "an offset, for example $((VC_TASK_INDEX + 1)) for the workers")
+        )
+        text = f"takes its ranks from {index_name}, which begins with 0 in each {part}, so several pods are rank 0"
+        yield misread(path, text, f"count across the {part}s by {other}", "controller")
 
 
 _HOST: Final = "kubernetes.io/hostname"

@@ -229,7 +229,9 @@ def _wrong_in(part: Any, path: str, row: _Wrong, same: Sequence[str]) -> Found: 
         if isinstance(each, str | int)
     )
     for where, text in written:
-        for found in () if is_placeholder(text) else re.finditer(row.pattern, text[:_LONGEST]):
+        for found in re.finditer(row.pattern, text[:_LONGEST]):
+            if is_placeholder(found[0] if _IN_LINE in row.at else text):
+                continue
             word, known = found[found.lastindex or 0][:120], row.known.split()
             like = "" if word in known else next(iter(difflib.get_close_matches(word, known, 1, _ALIKE)), "")
             other = next((each for each in same if each != word and not is_placeholder(each)), "")[:120]
@@ -250,6 +252,8 @@ def _mebibytes(part: Any, places: str) -> int | None:  # noqa: ANN401 - any JSON
 
 
 _LONGEST: Final = 4096
+_IN_LINE: Final = "+"
+"""In places of lines of commands; a part of one may be a placeholder."""
 
 
 class _Beside(NamedTuple):
@@ -298,6 +302,8 @@ class _Beside(NamedTuple):
     default: str = ""
     all: bool = False
     """Whether all known objects of the kind have to contradict, and not only one."""
+    among: Mapping[str, str] = {}
+    """Conditions of the objects that `all` is about."""
     words: Sequence[bytes] = ()
     """As of `_Wrong`."""
 
@@ -372,7 +378,8 @@ def _of_word(row: _Beside, value: paths.Object, named: Any, word: str, objects: 
             else filter(None, [_named(objects, group, kind, by, namespace)])
         )
         contradicting = [each for each in candidates if _contradicts(row, value, each, word, namespace)]
-        for other in contradicting if not row.all or len(contradicting) == len(objects.known(group, kind)) else ():
+        known = objects.known(group, kind).values() if row.all and contradicting else ()
+        for other in contradicting if len(contradicting) >= sum(meets(each, row.among) for each in known) else ():
             name = f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}".rstrip()
             yield f"the chart {kind}" if group == "chart" else name
 

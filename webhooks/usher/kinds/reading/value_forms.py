@@ -1,7 +1,8 @@
 """Values at places of an object, its pod specs, and values whose form the API server refuses.
 
-A place is a path with a dot between keys: `[]` is each element, `*` each value, `^` each key, `**` each text below,
-`~` what a text of YAML or JSON says, and `{a,b}` stands for both. A space separates places.
+A place is a path with a dot between keys: `[]` is each element, `[0]` the first one, `*` each value, `^` each key,
+`**` each text below, `~` what a text of YAML or JSON says, `+` the texts of a list as one line, and `{a,b}` stands for
+both. A space separates places.
 
 The form is what a type does not say: of names, amounts, durations. Sources: pkg/apis/core/validation/validation.go of
 kubernetes/kubernetes v1.36 and staging/src/k8s.io/apimachinery/pkg/util/validation/validation.go for names, labels and
@@ -28,7 +29,7 @@ DOT: Final = "\N{ONE DOT LEADER}"
 def _ways(places: str) -> tuple[Steps, ...]:
     """The steps of each place."""
     return tuple(
-        tuple(each.replace(DOT, ".") for each in re.split(r"\.|(\[\]|\^)", place) if each)
+        tuple(each.replace(DOT, ".") for each in re.split(r"\.|(\[\d?\]|\^|\+)", place) if each)
         for one in places.split() or ("",)
         for place in dict.fromkeys(_without_braces(one))  # inner braces repeat the other alternatives
     )
@@ -53,15 +54,27 @@ def _at(value: Any, way: Steps, path: str) -> Iterator[tuple[str, Any]]:  # noqa
         yield from _texts(value, path)
     elif step == "~":
         yield from ((path, each) for _, each in _at(known_keys.parsed(value), rest, ""))
-    elif isinstance(value, list) and step == "[]":
-        for index, each in enumerate(value):
-            yield from _at(each, rest, f"{path}/{index}")
-    elif isinstance(value, dict) and step == "^":
-        yield from ((paths.join(path, key), key) for key in value)
+    elif step == "+":
+        yield from ((path, line) for line in _lines(value))
+    elif step == "^":
+        yield from ((paths.join(path, key), key) for key in value) if isinstance(value, dict) else ()
+    else:
+        for key, each in _parts(value, step):
+            yield from _at(each, rest, paths.join(path, key))
+
+
+def _parts(value: Any, step: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON
+    if isinstance(value, list) and step[0] == "[":
+        yield from ((str(index), each) for index, each in enumerate(value) if step in ("[]", f"[{index}]"))
     elif isinstance(value, dict):
         for key in value if step == "*" else (step,):
             if (each := value.get(key)) is not None:
-                yield from _at(each, rest, paths.join(path, key))
+                yield key, each
+
+
+def _lines(value: Any) -> list[str]:  # noqa: ANN401 - any JSON
+    """A list of texts as one line, as a command writes an option and its value."""
+    return [" ".join(each for each in value if isinstance(each, str))] if isinstance(value, list) else []
 
 
 def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - any JSON
@@ -77,12 +90,17 @@ def _values(value: Any, way: Steps) -> list[Any]:  # noqa: ANN401 - any JSON
     for step in way:
         if step == "[]":
             found = [each for level in found if isinstance(level, list) for each in level]
+        elif step[0] == "[":
+            index = int(step[1])
+            found = [level[index] for level in found if isinstance(level, list) and index < len(level)]
         elif step == "*":
             found = [each for level in found if isinstance(level, dict) for each in level.values()]
         elif step == "^":
             found = [each for level in found if isinstance(level, dict) for each in level]
         elif step == "**":
             found = [text for level in found for _, text in _texts(level, "")]
+        elif step == "+":
+            found = [line for level in found for line in _lines(level)]
         elif step == "~":
             found = list(filter(None, map(known_keys.parsed, found)))
         else:
