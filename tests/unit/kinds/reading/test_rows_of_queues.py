@@ -330,6 +330,127 @@ def test_what_a_controller_refuses_is_found_and_the_right_value_is_not(wrong: st
     assert _texts(right) == []
 
 
+def _gates(*gates: str) -> str:
+    return _kueue(f"featureGates: {{{', '.join(f'{each}: true' for each in gates)}}}")
+
+
+def _manager(argument: str, image: str = "registry.k8s.io/kueue/kueue:v0.12.0") -> str:
+    container = f"{{name: manager, image: '{image}', args: ['{argument}']}}"
+    return _object("apps/v1", "Deployment", f"template: {{spec: {{containers: [{container}]}}}}")
+
+
+def _mapped(*classes: str) -> str:
+    each = ", ".join(f"{{name: gpu-{number}, deviceClassNames: [{name}]}}" for number, name in enumerate(classes))
+    return _kueue(f"resources: {{deviceClassMappings: [{each}]}}")
+
+
+def _pod(limits: str, more: str = "", metadata: str = "name: p, namespace: ml") -> str:
+    spec = f"{more}containers: [{{name: c, image: 'a:1', resources: {{limits: {{{limits}}}}}}}]"
+    return _object("v1", "Pod", spec, metadata)
+
+
+def _placed(operator: str, value: str) -> str:
+    each = f"matchExpressions: [{{key: nvidia.com/gpu.memory, operator: {operator}, values: ['{value}']}}]"
+    required = f"requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [{{{each}}}]}}"
+    return _pod("nvidia.com/gpu: 1", f"affinity: {{nodeAffinity: {{{required}}}}}, ")
+
+
+def _of_class(quality: str, priority: str = "", requests: str = "cpu: 4") -> str:
+    container = f"{{name: c, image: 'a:1', resources: {{requests: {{{requests}}}, limits: {{{requests}}}}}}}"
+    labels = f"name: p, namespace: ml, labels: {{koordinator.sh/qosClass: {quality}}}"
+    return _object("v1", "Pod", f"{priority}containers: [{container}]", labels)
+
+
+def _elastic_of_koordinator(least: str) -> str:
+    labels = "name: q, namespace: ml, labels: {quota.scheduling.koordinator.sh/is-parent: 'false'}"
+    return _object("scheduling.sigs.k8s.io/v1alpha1", "ElasticQuota", f"min: {{{least}}}, max: {{cpu: 9}}", labels)
+
+
+def _elastic_job(topology: str, elastic: str = "true") -> str:
+    metadata = f"{_QUEUED}, annotations: {{kueue.x-k8s.io/elastic-job: '{elastic}'}}"
+    template = f"{{metadata: {{annotations: {{kueue.x-k8s.io/podset-{topology}-topology: rack}}}}, spec: {{}}}}"
+    return _object("batch/v1", "Job", f"template: {template}", metadata)
+
+
+def _concurrent(more: str, flavor: str = "f") -> str:
+    limits = f"constraints: {{lastAcceptableFlavorName: {flavor}}}"
+    policy = f", concurrentAdmissionPolicy: {{migration: {{{limits}}}}}"
+    return _cluster_queue("nvidia.com/gpu", "8", f"{policy}{more}")
+
+
+def _with_topology_policy(cpu: str, policy: str = "restricted") -> str:
+    container = f"{{name: c, image: 'a:1', resources: {{requests: {{cpu: {cpu}}}}}}}"
+    task = f"{{name: t, topologyPolicy: {policy}, template: {{spec: {{containers: [{container}]}}}}}}"
+    return _object("batch.volcano.sh/v1alpha1", "Job", f"tasks: [{task}]")
+
+
+_RULES_OF_KUEUE = [
+    (_gates("QueueVisibility"), _gates("TopologyAwareScheduling")),
+    (_gates("TopologyAwareSchedule"), _gates("PartialAdmission", "SomethingElseOfASite")),
+    (
+        _manager("--feature-gates=TopologyAwareScheduling=true,LendingLimit=true"),
+        _manager("--feature-gates=LendingLimit=true", "example.com/other:1"),
+    ),
+    (_mapped("gpu.nvidia.com", "gpu.nvidia.com"), _mapped("gpu.nvidia.com", "mig.nvidia.com")),
+    (
+        _kueue("resources: {transformations: [{input: a/b, strategy: Retain}, {input: a/b, strategy: Replace}]}"),
+        _kueue("resources: {transformations: [{input: a/b, strategy: Retain}, {input: a/c, strategy: Replace}]}"),
+    ),
+    (
+        _kueue("resources: {quotaCheckStrategy: IgnoreUndeclared, excludeResourcePrefixes: [a.com]}"),
+        _kueue("resources: {quotaCheckStrategy: BlockUndeclared, excludeResourcePrefixes: [a.com]}"),
+    ),
+    (_kueue("integrations: {frameworks: [pod, pod]}"), _kueue("integrations: {frameworks: [pod, batch/job]}")),
+    (_concurrent(", queueingStrategy: StrictFIFO"), _concurrent(", queueingStrategy: BestEffortFIFO")),
+    (_concurrent("", "spot"), _concurrent("")),
+    (_elastic_job("preferred"), _elastic_job("unconstrained")),
+    (_elastic_job("required"), _elastic_job("required", "false")),
+]
+
+_RULES_OF_OTHERS = [
+    (_placed("Gt", "40Gi"), _placed("Gt", "40000")),
+    (_placed("Lt", "4.5"), _placed("In", "40Gi")),
+    (
+        _pod("cpu: 1", "schedulerName: kai-scheduler, ", "name: p, namespace: ml, labels: {gpu-fraction: '0.5'}"),
+        _pod("cpu: 1", "schedulerName: kai-scheduler, ", "name: p, namespace: ml, annotations: {gpu-fraction: '0.5'}"),
+    ),
+    (
+        _object("batch.volcano.sh/v1alpha1", "Job", "queue: root"),
+        _object("batch.volcano.sh/v1alpha1", "Job", "queue: a"),
+    ),
+    (_annotated("scheduling.volcano.sh/queue-name: root", ""), _annotated("scheduling.volcano.sh/queue-name: a", "")),
+    (_with_topology_policy("500m"), _with_topology_policy("4")),
+    (_with_topology_policy("1.5"), _with_topology_policy("1.5", "none")),
+    (_pod("koordinator.sh/gpu-core: 50"), _pod("koordinator.sh/gpu-core: 50, koordinator.sh/gpu-memory-ratio: 50")),
+    (_pod("koordinator.sh/gpu: 50, nvidia.com/gpu: 1"), _pod("koordinator.sh/gpu: 50")),
+    (
+        _pod("koordinator.sh/gpu-memory: 8Gi, koordinator.sh/gpu-memory-ratio: 50"),
+        _pod("koordinator.sh/gpu-memory: 8Gi"),
+    ),
+    (_pod("koordinator.sh/gpu: 150"), _pod("koordinator.sh/gpu: 200")),
+    (
+        _pod("koordinator.sh/gpu-memory-ratio: 250"),
+        _pod("koordinator.sh/gpu-memory-ratio: 250, koordinator.sh/gpu.shared: 5"),
+    ),
+    (
+        _pod("koordinator.sh/gpu: 50", "schedulerName: default-scheduler, "),
+        _pod("koordinator.sh/gpu: 50", "schedulerName: koord-scheduler, "),
+    ),
+    (_of_class("LS", "", "kubernetes.io/batch-cpu: 4"), _of_class("BE", "", "kubernetes.io/batch-cpu: 4")),
+    (_of_class("BE", "priorityClassName: koord-prod, "), _of_class("BE", "priorityClassName: koord-batch, ")),
+    (_of_class("LSR", "priorityClassName: koord-batch, "), _of_class("LSR", "priorityClassName: koord-prod, ")),
+    (_of_class("LSR", "", "cpu: 500m"), _of_class("LSR", "", "cpu: 4000m")),
+    (_of_class("LSE", "", "cpu: 1.5"), _of_class("LS", "", "cpu: 1.5")),
+    (_elastic_of_koordinator("nvidia.com/gpu: 4"), _elastic_of_koordinator("cpu: 4")),
+]
+
+
+@pytest.mark.parametrize(("wrong", "right"), [*_RULES_OF_KUEUE, *_RULES_OF_OTHERS])
+def test_a_rule_of_a_webhook_or_a_scheduler_is_known(wrong: str, right: str) -> None:
+    assert len(_texts(wrong)) == 1
+    assert _texts(right) == []
+
+
 _OF_A_RACK = "kai.scheduler/topology: t, kai.scheduler/topology-required-placement"
 _TOPOLOGY = _object("kai.scheduler/v1alpha1", "Topology", "levels: [{nodeLabel: rack}]", "name: t")
 _OTHER_TOPOLOGY = _object("kai.scheduler/v1alpha1", "Topology", "levels: [{nodeLabel: zone}]", "name: u")

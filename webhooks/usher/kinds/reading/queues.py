@@ -1,4 +1,4 @@
-"""Queues of Kueue beside clusters, nodes and namespaces, and the task groups of YuniKorn."""
+"""Queues of Kueue and Volcano beside clusters, nodes and other queues, groups of pods, and task groups of YuniKorn."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +15,8 @@ from usher.model import placement
 
 Found = Iterator[model.UnreadKey]
 _KUEUE: Final = "kueue.x-k8s.io"
+_VOLCANO: Final = "scheduling.volcano.sh"
+_HYPER_NODES: Final = "topology.volcano.sh"
 
 
 def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects) -> Found:
@@ -31,6 +33,11 @@ def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, obje
         yield from _cycle_of_cohorts(value, objects)
     elif key == (_KUEUE, "ClusterQueue"):
         yield from _queue_above_nodes(value, objects)
+        yield from _flavors_apart(value, objects)
+    elif key == (_VOLCANO, "Queue"):
+        yield from _children_above_parent(value, objects)
+    elif key == (_HYPER_NODES, "HyperNode"):
+        yield from _members_of_hyper_node(value, objects)
     if key[0] == _KUEUE:
         yield from _other_clusters(value, key[1], objects)
 
@@ -228,6 +235,161 @@ def _other_clusters(value: paths.Object, kind: str, objects: Objects) -> Iterato
             if keys and "kubeconfig" not in keys:
                 text = f"names the Secret {name[:100]}, which has no key kubeconfig, so Kueue cannot connect"
                 yield misread(path, text, f"rename its key {min(keys)[:100]} to kubeconfig", "controller")
+
+
+def groups_of_pods(value: paths.Object, namespace: str, objects: Objects) -> Found:
+    """A pod of a group of Kueue that names another queue or number of pods than the first pod of its group.
+
+    Source: ConstructComposableWorkload and cleanupExcessPods in pkg/controller/jobs/pod/pod_controller.go of Kueue.
+    """
+    name = _group_of(value)
+    if not name:
+        return
+    groups = objects.once(f"groups of pods in {namespace}", lambda: _groups_of_pods(namespace, objects))
+    first, *others = groups.get(name) or [value]
+    own = paths.text(paths.metadata(first).get("name"))[:80]
+    for place, what in ((f"labels/{_KUEUE}/queue-name", "the queue"), (f"annotations/{_COUNT}", "a number of pods of")):
+        part, _, key = place.partition("/")
+        given, mine = (paths.mapping(paths.metadata(each).get(part)).get(key) for each in (first, value))
+        if isinstance(given, str) and isinstance(mine, str) and given != mine:
+            text = f"names {what} {mine[:63]}, and the pod {own} of its group {name[:63]} names {given[:63]}, "
+            text += "so Kueue starts no pod of the group"
+            where = paths.join(f"/metadata/{part}", key)
+            yield misread(where, text, f"write {given[:63]} in all pods of the group", "controller")
+    count = known_keys.integer(paths.mapping(paths.metadata(value).get("annotations")).get(_COUNT))
+    if first is value and 0 < count <= len(others):
+        text = (
+            f"is in a group of {count} pods, and the files have {len(others) + 1} pods of it, so Kueue deletes the rest"
+        )
+        where = paths.join("/metadata/annotations", _COUNT)
+        yield misread(where, text, f"set it to {len(others) + 1} in all of them", "controller")
+
+
+_COUNT: Final = f"{_KUEUE}/pod-group-total-count"
+
+
+def _group_of(pod: paths.Object) -> str:
+    labels = paths.mapping(paths.metadata(pod).get("labels"))
+    return paths.text(labels.get(f"{_KUEUE}/pod-group-name"))
+
+
+def _groups_of_pods(namespace: str, objects: Objects) -> Mapping[str, Sequence[paths.Object]]:
+    found = defaultdict[str, list[paths.Object]](list)
+    for each in objects.of_kind("", "Pod", namespace):
+        if name := _group_of(each):
+            found[name].append(each)
+    return found
+
+
+def _flavors_apart(value: paths.Object, objects: Objects) -> Found:
+    """Groups of resources whose flavors are on different nodes, where one has devices and the other one cpu or memory.
+
+    Kueue gives a pod the labels of a flavor of each group (FromAssignment in pkg/podset of Kueue).
+    """
+    known = objects.known(_KUEUE, "ResourceFlavor")
+    groups = [
+        (texts_at(each, "coveredResources[]"), texts_at(each, "flavors[].name"), where)
+        for where, each in at(value, "spec.resourceGroups[]")
+    ]
+    for devices, flavors, where in groups:
+        device = next((each for each in devices if "/" in each), "")
+        for plain, others, _ in groups if device else ():
+            usual = next((each for each in plain if each in ("cpu", "memory")), "")
+            pairs = [(one, other) for one in flavors for other in others] if usual and plain is not devices else []
+            apart = [_contradiction(known.get(one), known.get(other)) for one, other in pairs]
+            if apart and all(apart):
+                text = f"takes {device[:60]} from {flavors[0][:60]} and {usual} from {others[0][:60]}, whose labels "
+                text += f"contradict each other ({apart[0]}), so a pod that asks for both finds no node"
+                remedy = f"cover {usual} and {device[:60]} in one group, so that a pod gets one flavor"
+                yield misread(f"{where}/coveredResources", text, remedy, "controller")
+                return
+
+
+def _contradiction(one: paths.Object | None, other: paths.Object | None) -> str:
+    """A label with different values in two flavors; empty without one, or for an unknown flavor."""
+    labels, others = (known_keys.part_at(each or {}, "/spec/nodeLabels") for each in (one, other))
+    found = (f"{key}={labels[key]} and {others[key]}" for key in labels if key in others and labels[key] != others[key])
+    return next(found, "")[:160]
+
+
+def _children_above_parent(value: paths.Object, objects: Objects) -> Found:
+    """A queue of Volcano whose children are promised more than it is, or one that may have more than its parent.
+
+    Source: validateSiblingsSum and validateChildAgainstAncestor in pkg/webhooks/admission/queues of Volcano 1.14, and
+    checkHierarchicalQueue in pkg/scheduler/plugins/capacity of 1.10 to 1.13, which then ends with an error.
+    """
+    name = paths.text(paths.metadata(value).get("name"))
+    known = objects.known(_VOLCANO, "Queue")
+    effect = "which Volcano refuses since 1.14, and before its plugin capacity does not work then"
+    children = [each for each in known.values() if name in texts_at(each, "spec.parent")] if name != "root" else []
+    for place, what in (("deserved", "deserve"), ("guarantee/resource", "have a guarantee of")):
+        own, promised = known_keys.part_at(value, f"/spec/{place}"), defaultdict[str, int](int)
+        for each in children:
+            for resource, amount in known_keys.part_at(each, f"/spec/{place}").items():
+                promised[resource] += _parsed(amount).nanos
+        for resource, total in sorted(promised.items()):
+            if total > _parsed(own.get(resource)).nanos and _is_amount(own.get(resource), total):
+                asked = quantities.named(resource[:60], quantities.Quantity(total))
+                text = (
+                    f"has children that {what} {asked} together, and has {own.get(resource, 'none')} itself, {effect}"
+                )
+                remedy = f"raise {place.partition('/')[0]} of the queue, or lower those of its children"
+                yield misread(f"/spec/{place}" if own else "/spec", text, remedy, "controller")
+                break
+    parent = known.get("".join(texts_at(value, "spec.parent")[:1]), {})
+    limits = known_keys.part_at(parent, "/spec/capability")
+    for resource, amount in known_keys.part_at(value, "/spec/capability").items():
+        most = limits.get(resource)
+        if most is not None and _is_amount(most, _parsed(amount).nanos) and _parsed(amount) > _parsed(most):
+            text = f"may have {amount} {resource[:60]}, and its parent has {most}, {effect}"
+            yield misread(paths.join("/spec/capability", resource), text, f"lower it to at most {most}", "controller")
+
+
+def _is_amount(most: object, amount: int) -> bool:
+    """Whether usher can read both amounts."""
+    return max(_parsed(most).nanos, amount) < _parsed("unreadable").nanos
+
+
+def _members_of_hyper_node(value: paths.Object, objects: Objects) -> Found:
+    """Patterns that Go cannot read, members that are not below their HyperNode, and members with two parents.
+
+    Sources: validateHyperNodeRegexPattern in pkg/webhooks/admission/hypernodes and hyper_node_info.go of Volcano.
+    """
+    for where, pattern in texts_with_paths(value, "spec.members[].selector.regexMatch.pattern"):
+        if _OPEN.sub("", pattern).count("[") or _OPEN.sub("", pattern).count("(") != _OPEN.sub("", pattern).count(")"):
+            text = f"has the pattern {pattern[:80]}, in which a bracket stays open, so Volcano refuses it"
+            yield misread(where, text, "close the bracket", "controller")
+    tier = known_keys.part_at(value, "/spec").get("tier")
+    known, own = objects.known(_HYPER_NODES, "HyperNode"), paths.text(paths.metadata(value).get("name"))
+    parents = objects.once("parents of HyperNodes", lambda: _parents_of_hyper_nodes(known))
+    for where, member in at(value, "spec.members[]"):
+        name = "".join(texts_at(member, "selector.exactMatch.name")[:1])
+        if not isinstance(member, dict) or not name:
+            continue
+        child = known_keys.part_at(known.get(name, {}), "/spec").get("tier")
+        place = f"{where}/selector/exactMatch/name"
+        if member.get("type") == "HyperNode" and isinstance(tier, int) and isinstance(child, int) and child >= tier:
+            text = f"has the tier {tier} and the member {name[:63]} of the tier {child}, which has to be lower"
+            yield misread(place, text, f"set tier to {child + 1} or more", "controller")
+        first = parents.get((paths.text(member.get("type")), name), own)
+        if first != own:
+            text = (
+                f"has the member {name[:63]}, which is in {first[:63]} too, and Volcano takes one HyperNode above each"
+            )
+            yield misread(place, text, "leave it out of one of them", "controller")
+
+
+_OPEN: Final = memo.pattern(r"\\.|\[\^?\]?[^\]]*\]")
+
+
+def _parents_of_hyper_nodes(known: Mapping[str, paths.Object]) -> Mapping[tuple[str, str], str]:
+    """The first HyperNode that names a member, by its type and name."""
+    found: dict[tuple[str, str], str] = {}
+    for name, each in known.items():
+        for member in map(paths.mapping, values_at(each, "spec.members[]")):
+            for text in texts_at(member, "selector.exactMatch.name"):
+                found.setdefault((paths.text(member.get("type")), text), name)
+    return found
 
 
 _KUBECONFIG: Final = "spec.{kubeConfig,clusterSource.kubeConfig}.location"
