@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from usher.kinds.reading import inner_names
+from usher.kinds.reading import chosen_boards, inner_names
 from usher.kinds.reading.values import Objects
 
 
@@ -12,13 +12,12 @@ def _texts(*texts: str) -> list[str]:
     values = [yaml.safe_load(text) for text in texts]
     objects = Objects(values)
     files = inner_names.Files(namespace="a", around=objects, beside=objects, of_facts=None)
-    return [
-        each.text
-        for value in values
-        for each in inner_names.names_of_nothing(
-            value, (value["apiVersion"].rpartition("/")[0], str(value["kind"])), [], files
-        )
-    ]
+    found = []
+    for value in values:
+        key = (value["apiVersion"].rpartition("/")[0], str(value["kind"]))
+        found += inner_names.names_of_nothing(value, key, [], files)
+        found += chosen_boards.beside_others(value, key, objects)
+    return [each.text for each in found]
 
 
 def _object(version: str, kind: str, metadata: str, spec: str) -> str:
@@ -58,6 +57,18 @@ def _hyper_node(name: str, tier: int, member: str, type_of: str = "Node", select
     by = selector or f"exactMatch: {{name: {member}}}"
     members = f"tier: {tier}, members: [{{type: {type_of}, selector: {{{by}}}}}]"
     return _object("topology.volcano.sh/v1alpha1", "HyperNode", f"name: {name}", members)
+
+
+def _tree(resources: str, below: str = "", rules: str = "[]") -> str:
+    child = f"{{name: ml, resources: {{{resources}}}, queues: [{below}]}}"
+    partition = f"{{name: default, placementrules: {rules}, queues: [{{name: root, queues: [{child}]}}]}}"
+    data = yaml.safe_dump(f"partitions: [{partition}]\n").rstrip()
+    return f"{{apiVersion: v1, kind: ConfigMap, metadata: {{name: yunikorn-configs}}, data: {{queues.yaml: {data}}}}}"
+
+
+def _queued(queue: str, key: str = "queue") -> str:
+    template = f"{{metadata: {{labels: {{{key}: {queue}}}}}, spec: {{schedulerName: yunikorn, containers: []}}}}"
+    return _object("batch/v1", "Job", "name: j, namespace: a", f"template: {template}")
 
 
 _DESERVED = "deserved: {nvidia.com/gpu: 8}"
@@ -108,6 +119,36 @@ _GUARANTEED = "guarantee: {resource: {memory: 64Gi}}"
             [_hyper_node("l", 1, "", "Node", "regexMatch: {pattern: 'n-[0-9'}")],
             [_hyper_node("l", 1, "", "Node", r"regexMatch: {pattern: 'n-(?:[0-9(]|x)+'}")],
             "a bracket stays open",
+        ),
+        (
+            [_tree("max: {nvidia.com/gpu: 4}, guaranteed: {nvidia.com/gpu: 8}")],
+            [_tree("max: {nvidia.com/gpu: 8}, guaranteed: {nvidia.com/gpu: 8}")],
+            "guarantees the queue root.ml 8 nvidia.com/gpu, above the 4",
+        ),
+        (
+            [_tree("max: {memory: 64Gi}", "{name: x, resources: {max: {memory: 128G}}}")],
+            [_tree("max: {memory: 64Gi}", "{name: x, resources: {max: {memory: 64G}}}")],
+            "gives the queue root.ml.x 119.3Gi memory at most",
+        ),
+        (
+            [
+                _tree(
+                    "max: {vcore: 8}",
+                    "{name: x, resources: {guaranteed: {vcore: 6}}}, {name: y, resources: {guaranteed: {vcore: 4}}}",
+                )
+            ],
+            [_tree("max: {vcore: 8}", "{name: x, resources: {guaranteed: {vcore: 6}}}")],
+            "guarantees the queues below root.ml 10 vcore",
+        ),
+        (
+            [_tree("max: {vcore: 8}"), _queued("root.mll")],
+            [_tree("max: {vcore: 8}"), _queued("root.ml"), _queued("other", "example.com/queue")],
+            "names the queue root.mll of YuniKorn",
+        ),
+        (
+            [_tree("max: {vcore: 8}", "{name: x}"), _queued("root.ml", "yunikorn.apache.org/queue")],
+            [_tree("max: {vcore: 8}", "{name: x}", "[{name: provided, create: true}]"), _queued("root.new")],
+            "which holds other queues",
         ),
     ],
 )

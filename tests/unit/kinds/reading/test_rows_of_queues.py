@@ -384,7 +384,16 @@ def _with_topology_policy(cpu: str, policy: str = "restricted") -> str:
     return _object("batch.volcano.sh/v1alpha1", "Job", f"tasks: [{task}]")
 
 
+def _slurm(cgroup: str, gres: str = "Name=gpu File=/dev/nvidia0") -> str:
+    data = {"cgroup.conf": cgroup, "gres.conf": gres}
+    return yaml.safe_dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "s"}, "data": data})
+
+
 _RULES_OF_KUEUE = [
+    (
+        _kueue("integrations: {frameworks: [batch/job, deployment]}"),
+        _kueue("integrations: {frameworks: [pod, deployment]}"),
+    ),
     (_gates("QueueVisibility"), _gates("TopologyAwareScheduling")),
     (_gates("TopologyAwareSchedule"), _gates("PartialAdmission", "SomethingElseOfASite")),
     (
@@ -408,6 +417,8 @@ _RULES_OF_KUEUE = [
 ]
 
 _RULES_OF_OTHERS = [
+    (_slurm("CgroupPlugin=autodetect\n#ConstrainDevices=yes"), _slurm("CgroupPlugin=autodetect\nConstrainDevices=yes")),
+    (_slurm("ConstrainDevices=no", "AutoDetect=nvidia"), _slurm("ConstrainDevices=no", "AutoDetect=off")),
     (_placed("Gt", "40Gi"), _placed("Gt", "40000")),
     (_placed("Lt", "4.5"), _placed("In", "40Gi")),
     (

@@ -1,4 +1,6 @@
-"""Machines and devices of pods: images for other machines, claims of several users, and channels between nodes."""
+"""Machines and devices of pods: images for other machines, claims of several users, channels between nodes, and
+topologies of nodes.
+"""
 
 import re
 from collections import defaultdict
@@ -40,6 +42,8 @@ def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[st
     yield from _of_cuda(value, devices)
     if value.get("kind") == "DaemonSet":
         yield from _by_features_in_another_form(value, nodes)
+    elif value.get("kind") == "HyperNode":
+        yield from _members_of_hyper_node(value, objects)
 
 
 _CHOOSE_MACHINES: Final = (
@@ -297,3 +301,48 @@ def _by_features_in_another_form(value: paths.Object, nodes: Sequence[Mapping[st
         text += "do not match"
         remedy = f"label the nodes {others[-1][:80]}, or select {known}" if others else f"select {known}"
         yield misread(f"{path}/affinity", text, remedy, "controller")
+
+
+_TOPOLOGIES: Final = "topology.volcano.sh"
+
+
+def _members_of_hyper_node(value: paths.Object, objects: Objects) -> Found:
+    """Patterns that Go cannot read, members that are not below their HyperNode, and members with two parents.
+
+    Sources: validateHyperNodeRegexPattern in pkg/webhooks/admission/hypernodes and hyper_node_info.go of Volcano.
+    """
+    for where, pattern in texts_with_paths(value, "spec.members[].selector.regexMatch.pattern"):
+        if _OPEN.sub("", pattern).count("[") or _OPEN.sub("", pattern).count("(") != _OPEN.sub("", pattern).count(")"):
+            text = f"has the pattern {pattern[:80]}, in which a bracket stays open, so Volcano refuses it"
+            yield misread(where, text, "close the bracket", "controller")
+    tier = known_keys.part_at(value, "/spec").get("tier")
+    known, own = objects.known(_TOPOLOGIES, "HyperNode"), paths.text(paths.metadata(value).get("name"))
+    parents = objects.once("parents of HyperNodes", lambda: _parents_of_hyper_nodes(known))
+    for where, member in at(value, "spec.members[]"):
+        name = "".join(texts_at(member, "selector.exactMatch.name")[:1])
+        if not isinstance(member, dict) or not name:
+            continue
+        child = known_keys.part_at(known.get(name, {}), "/spec").get("tier")
+        place = f"{where}/selector/exactMatch/name"
+        if member.get("type") == "HyperNode" and isinstance(tier, int) and isinstance(child, int) and child >= tier:
+            text = f"has the tier {tier} and the member {name[:63]} of the tier {child}, which has to be lower"
+            yield misread(place, text, f"set tier to {child + 1} or more", "controller")
+        first = parents.get((paths.text(member.get("type")), name), own)
+        if first != own:
+            text = (
+                f"has the member {name[:63]}, which is in {first[:63]} too, and Volcano takes one HyperNode above each"
+            )
+            yield misread(place, text, "leave it out of one of them", "controller")
+
+
+_OPEN: Final = memo.pattern(r"\\.|\[\^?\]?[^\]]*\]")
+
+
+def _parents_of_hyper_nodes(known: Mapping[str, paths.Object]) -> Mapping[tuple[str, str], str]:
+    """The first HyperNode that names a member, by its type and name."""
+    found: dict[tuple[str, str], str] = {}
+    for name, each in known.items():
+        for member in map(paths.mapping, values_at(each, "spec.members[]")):
+            for text in texts_at(member, "selector.exactMatch.name"):
+                found.setdefault((paths.text(member.get("type")), text), name)
+    return found

@@ -1,4 +1,4 @@
-"""Queues of Kueue and Volcano beside clusters, nodes and other queues, groups of pods, and task groups of YuniKorn."""
+"""Queues of Kueue, Volcano and YuniKorn beside clusters, nodes and other queues; groups of pods and task groups."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,14 +9,21 @@ import orjson
 from usher import errors, memo, model, paths, quantities
 from usher.kinds.reading import known_keys
 from usher.kinds.reading.environment import misread, near
-from usher.kinds.reading.value_forms import amount_in, at, is_placeholder, texts_at, texts_with_paths, values_at
+from usher.kinds.reading.value_forms import (
+    amount_in,
+    at,
+    is_placeholder,
+    pod_specs,
+    texts_at,
+    texts_with_paths,
+    values_at,
+)
 from usher.kinds.reading.values import Absence, Objects, Reference
 from usher.model import placement
 
 Found = Iterator[model.UnreadKey]
 _KUEUE: Final = "kueue.x-k8s.io"
 _VOLCANO: Final = "scheduling.volcano.sh"
-_HYPER_NODES: Final = "topology.volcano.sh"
 
 
 def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects) -> Found:
@@ -34,12 +41,19 @@ def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, obje
     elif key == (_KUEUE, "ClusterQueue"):
         yield from _queue_above_nodes(value, objects)
         yield from _flavors_apart(value, objects)
-    elif key == (_VOLCANO, "Queue"):
-        yield from _children_above_parent(value, objects)
-    elif key == (_HYPER_NODES, "HyperNode"):
-        yield from _members_of_hyper_node(value, objects)
     if key[0] == _KUEUE:
         yield from _other_clusters(value, key[1], objects)
+    else:
+        yield from _beside_other_schedulers(value, key, objects)
+
+
+def _beside_other_schedulers(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
+    if key == (_VOLCANO, "Queue"):
+        yield from _children_above_parent(value, objects)
+    elif key == ("", "ConfigMap"):
+        yield from _tree_of_yunikorn(value)
+    elif queues := objects.once("names of queues of YuniKorn", lambda: _queues_of_yunikorn(objects)):
+        yield from _queue_that_yunikorn_lacks(value, queues)
 
 
 def _namespace_not_selected(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
@@ -350,49 +364,108 @@ def _is_amount(most: object, amount: int) -> bool:
     return max(_parsed(most).nanos, amount) < _parsed("unreadable").nanos
 
 
-def _members_of_hyper_node(value: paths.Object, objects: Objects) -> Found:
-    """Patterns that Go cannot read, members that are not below their HyperNode, and members with two parents.
-
-    Sources: validateHyperNodeRegexPattern in pkg/webhooks/admission/hypernodes and hyper_node_info.go of Volcano.
-    """
-    for where, pattern in texts_with_paths(value, "spec.members[].selector.regexMatch.pattern"):
-        if _OPEN.sub("", pattern).count("[") or _OPEN.sub("", pattern).count("(") != _OPEN.sub("", pattern).count(")"):
-            text = f"has the pattern {pattern[:80]}, in which a bracket stays open, so Volcano refuses it"
-            yield misread(where, text, "close the bracket", "controller")
-    tier = known_keys.part_at(value, "/spec").get("tier")
-    known, own = objects.known(_HYPER_NODES, "HyperNode"), paths.text(paths.metadata(value).get("name"))
-    parents = objects.once("parents of HyperNodes", lambda: _parents_of_hyper_nodes(known))
-    for where, member in at(value, "spec.members[]"):
-        name = "".join(texts_at(member, "selector.exactMatch.name")[:1])
-        if not isinstance(member, dict) or not name:
-            continue
-        child = known_keys.part_at(known.get(name, {}), "/spec").get("tier")
-        place = f"{where}/selector/exactMatch/name"
-        if member.get("type") == "HyperNode" and isinstance(tier, int) and isinstance(child, int) and child >= tier:
-            text = f"has the tier {tier} and the member {name[:63]} of the tier {child}, which has to be lower"
-            yield misread(place, text, f"set tier to {child + 1} or more", "controller")
-        first = parents.get((paths.text(member.get("type")), name), own)
-        if first != own:
-            text = (
-                f"has the member {name[:63]}, which is in {first[:63]} too, and Volcano takes one HyperNode above each"
-            )
-            yield misread(place, text, "leave it out of one of them", "controller")
+_KUBECONFIG: Final = "spec.{kubeConfig,clusterSource.kubeConfig}.location"
 
 
-_OPEN: Final = memo.pattern(r"\\.|\[\^?\]?[^\]]*\]")
+def _partitions(config_map: paths.Object) -> Iterator[tuple[str, paths.Object]]:
+    """The partitions of YuniKorn in a ConfigMap, each with the key of its configuration."""
+    for key, text in known_keys.part_at(config_map, "/data").items():
+        if isinstance(text, str) and "partitions" in text:
+            yield from ((key, each) for each in map(paths.mapping, values_at(known_keys.parsed(text), "partitions[]")))
 
 
-def _parents_of_hyper_nodes(known: Mapping[str, paths.Object]) -> Mapping[tuple[str, str], str]:
-    """The first HyperNode that names a member, by its type and name."""
-    found: dict[tuple[str, str], str] = {}
-    for name, each in known.items():
-        for member in map(paths.mapping, values_at(each, "spec.members[]")):
-            for text in texts_at(member, "selector.exactMatch.name"):
-                found.setdefault((paths.text(member.get("type")), text), name)
+def _tree_of_yunikorn(config_map: paths.Object) -> Found:
+    """The first queue for which YuniKorn refuses its configuration (checkQueueResource in configvalidator.go)."""
+    for key, partition in _partitions(config_map):
+        for queue in map(paths.mapping, values_at(partition, "queues[]")):
+            if fault := next(_faults_of_queue(queue, "", {}), ""):
+                text = f"{fault}, so YuniKorn refuses the configuration {key[:80]}"
+                remedy = "raise the amount of the queue above, or lower those of the queues below"
+                yield misread(paths.join("/data", key), text, remedy, "controller")
+                break
+
+
+def _faults_of_queue(queue: paths.Object, above: str, limits: Mapping[str, quantities.Quantity]) -> Iterator[str]:
+    """Amounts of a queue and of those below it that contradict each other; `limits` are those of the queues above."""
+    name = f"{above}{paths.text(queue.get('name'))[:40]}"
+    most, kept = (_amounts(known_keys.part_at(queue, f"/resources/{each}")) for each in ("max", "guaranteed"))
+    for resource, amount in most.items():
+        if resource in limits and amount > limits[resource]:
+            allowed = _named(resource, limits[resource])
+            yield f"gives the queue {name} {_named(resource, amount)} at most, and one above it {allowed}"
+    narrower = {
+        each: min(most.get(each, limits.get(each, _MOST)), limits.get(each, _MOST)) for each in {*most, *limits}
+    }
+    below = defaultdict[str, quantities.Quantity](lambda: quantities.ZERO)
+    children = list(map(paths.mapping, values_at(queue, "queues[]")))
+    for child in children:
+        for resource, amount in _amounts(known_keys.part_at(child, "/resources/guaranteed")).items():
+            below[resource] += amount
+    for promised, whose in ((kept, f"the queue {name}"), (below, f"the queues below {name}")):
+        for resource, amount in promised.items():
+            bounds = [each[resource] for each in (kept, narrower) if resource in each]
+            if bounds and amount > min(bounds):
+                allowed = _named(resource, min(bounds))
+                yield f"guarantees {whose} {_named(resource, amount)}, above the {allowed} of {name}"
+    for child in children:
+        yield from _faults_of_queue(child, f"{name}.", narrower)
+
+
+_MOST: Final = quantities.Quantity(10**30)
+
+
+def _amounts(written: Mapping[str, Any]) -> Mapping[str, quantities.Quantity]:
+    """The amounts that usher can read."""
+    found = {name: _parsed(each) for name, each in written.items() if each is not None}
+    return {name: each for name, each in found.items() if each < _MOST}
+
+
+def _named(resource: str, amount: quantities.Quantity) -> str:
+    return quantities.named(resource[:60], amount)
+
+
+def _queues_of_yunikorn(objects: Objects) -> Mapping[str, bool]:
+    """Whether a queue has queues below it, by name; empty where YuniKorn makes queues, or is not in the files."""
+    found: dict[str, bool] = {}
+    for each in objects.known("", "ConfigMap").values():
+        for _, partition in _partitions(each):
+            rules = [paths.mapping(one) for one in values_at(partition, "placementrules[]")]
+            if any(one.get("name") != "provided" or one.get("create") or "parent" in one for one in rules):
+                return {}
+            for queue in map(paths.mapping, values_at(partition, "queues[]")):
+                _add_queues(queue, "", found)
     return found
 
 
-_KUBECONFIG: Final = "spec.{kubeConfig,clusterSource.kubeConfig}.location"
+def _add_queues(queue: paths.Object, above: str, found: dict[str, bool]) -> None:
+    name, children = f"{above}{paths.text(queue.get('name'))}".lower(), values_at(queue, "queues[]")
+    found[name] = bool(children) or queue.get("parent") is True
+    for child in map(paths.mapping, children):
+        _add_queues(child, f"{name}.", found)
+
+
+_QUEUE_OF_YUNIKORN: Final = "yunikorn.apache.org/queue"
+
+
+def _queue_that_yunikorn_lacks(value: paths.Object, queues: Mapping[str, bool]) -> Found:
+    """A queue of pods that YuniKorn does not have, or that only holds other queues (provided_rule.go of its core)."""
+    for spec, path, _ in pod_specs(value):
+        above = path.removesuffix("/spec")
+        metadata = known_keys.part_at(value, f"{above}/metadata")
+        for part, key in (("labels", _QUEUE_OF_YUNIKORN), ("labels", "queue"), ("annotations", _QUEUE_OF_YUNIKORN)):
+            given = paths.mapping(metadata.get(part)).get(key)
+            if spec.get("schedulerName") != "yunikorn" or not isinstance(given, str) or is_placeholder(given):
+                continue
+            name = given.lower() if given.startswith("root.") else f"root.{given.replace('.', '_dot_')}".lower()
+            if not queues.get(name, True) or not path.endswith("/spec"):
+                continue
+            like = near(name, [each for each in queues if not queues[each]], 0.6)
+            what = "holds other queues" if name in queues else "its configuration does not have and does not make"
+            text = f"names the queue {given[:80]} of YuniKorn, which {what}, so its application is rejected"
+            place = paths.join(f"{above}/metadata/{part}", key)
+            yield misread(
+                place, text, f"write {like}" if like else "name a queue without queues below it", "controller"
+            )
 
 
 _TASK_GROUP: Final = "yunikorn.apache.org/task-group-name"
