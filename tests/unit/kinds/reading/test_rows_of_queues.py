@@ -249,7 +249,7 @@ _OPTIONS = "gcsFaultToleranceOptions: {redisAddress: 'r:6379'}"
         (_volcano_conf("allocate", "{name: gangs}"), _volcano_conf("allocate", "{name: gang}, {name: our-own-plugin}")),
         (
             _object("scheduling.run.ai/v2", "Queue", "parentQueue: a"),
-            _object("scheduling.run.ai/v2", "Queue", "parentQueue: a, resources: {gpu: {quota: 1}}"),
+            _object("scheduling.run.ai/v2", "Queue", "parentQueue: a, resources: {gpu: {quota: 0}}"),
         ),
         (
             _annotated("kai.scheduler/batch-min-member: '8'", "parallelism: 4"),
@@ -389,7 +389,31 @@ def _slurm(cgroup: str, gres: str = "Name=gpu File=/dev/nvidia0") -> str:
     return yaml.safe_dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "s"}, "data": data})
 
 
+def _kai(resources: str) -> str:
+    return _object("scheduling.run.ai/v2", "Queue", f"resources: {{{resources}}}", "name: q")
+
+
+_NO_LIMITS = "cpu: {quota: -1, limit: -1}, memory: {quota: -1, limit: -1}"
+
+
+def _remote(location: str, kind: str = "Secret") -> str:
+    spec = f"kubeConfig: {{locationType: {kind}, location: {location}}}"
+    return _object("kueue.x-k8s.io/v1beta1", "MultiKueueCluster", spec, "name: w")
+
+
+def _in_workload(group: str) -> str:
+    pod = _pod("nvidia.com/gpu: 1", f"workloadRef: {{name: w, podGroup: {group}}}, ")
+    spec = "podGroups: [{name: workers, policy: {gang: {minCount: 4}}}]"
+    return f"{pod}\n---\n" + _object("scheduling.k8s.io/v1alpha1", "Workload", spec, "name: w, namespace: ml")
+
+
 _RULES_OF_KUEUE = [
+    (_remote("kueue-system/w"), _remote("w")),
+    (_remote("kueue-system/w"), _remote("/etc/w", "Path")),
+    (
+        _kueue("waitForPodsReady: {timeout: 15m, requeuingStrategy: {backoffLimitCount: 0}}"),
+        _kueue("waitForPodsReady: {timeout: 15m, requeuingStrategy: {backoffLimitCount: 3}}"),
+    ),
     (
         _kueue("integrations: {frameworks: [batch/job, deployment]}"),
         _kueue("integrations: {frameworks: [pod, deployment]}"),
@@ -417,6 +441,16 @@ _RULES_OF_KUEUE = [
 ]
 
 _RULES_OF_OTHERS = [
+    (_kai("cpu: {limit: 8}, memory: {limit: -1}"), _kai("cpu: {limit: 8000}, memory: {limit: -1}")),
+    (
+        _kai("cpu: {quota: 8, limit: -1}, memory: {limit: -1}"),
+        _kai("cpu: {quota: 100, limit: -1}, memory: {limit: -1}"),
+    ),
+    (_kai("cpu: {limit: -1}, memory: {quota: 64, limit: -1}"), _kai("cpu: {limit: -1}, memory: {quota: 0, limit: -1}")),
+    (_kai("cpu: {limit: -1}, memory: {limit: 64}"), _kai("cpu: {limit: -1}, memory: {limit: 64000}")),
+    (_kai(f"{_NO_LIMITS}, gpu: {{quota: 4}}"), _kai(f"{_NO_LIMITS}, gpu: {{quota: 4, limit: -1}}")),
+    (_kai("gpu: {quota: 4, limit: 8}"), _kai(f"{_NO_LIMITS}, gpu: {{quota: 0, limit: 8}}")),
+    (_in_workload("worker"), _in_workload("workers")),
     (_slurm("CgroupPlugin=autodetect\n#ConstrainDevices=yes"), _slurm("CgroupPlugin=autodetect\nConstrainDevices=yes")),
     (_slurm("ConstrainDevices=no", "AutoDetect=nvidia"), _slurm("ConstrainDevices=no", "AutoDetect=off")),
     (_placed("Gt", "40Gi"), _placed("Gt", "40000")),

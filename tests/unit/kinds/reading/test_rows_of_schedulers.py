@@ -130,6 +130,14 @@ _WRONG_AND_RIGHT = [
     (_profile("PodLifeTime", "deschedule", "PodLifeTime, RemoveFailedPods"), _profile("DefaultEvictor", "filter")),
     (_low("cpu: 20", "cpu: 50, amd.com/gpu: 50"), _low("cpu: 20, amd.com/gpu: 20", "cpu: 50, amd.com/gpu: 50")),
     (_low("cpu: 20, nvidia.com/gpu: 20", "cpu: 50"), _low("cpu: 20", "cpu: 50")),
+    (
+        _profile("RemovePodsHavingTooManyRestarts", "deschedule", "", "podRestartThreshold: 0"),
+        _profile("RemovePodsHavingTooManyRestarts", "deschedule", "", "podRestartThreshold: 100"),
+    ),
+    (
+        _profile("RemovePodsViolatingNodeAffinity", "deschedule"),
+        _profile("RemovePodsViolatingNodeAffinity", "deschedule", "", "nodeAffinityType: [required]"),
+    ),
     (_low("cpu: 60", "cpu: 50"), _low("cpu: 50", "cpu: 50")),
     (_low("nvidia.com/gpu: 60", "nvidia.com/gpu: 50"), _low("nvidia.com/gpu: 40", "nvidia.com/gpu: 50")),
     (_kueue("managedJobsNamespaceSelector: {}"), _kueue("managedJobsNamespaceSelector: {matchLabels: {a: b}}")),
