@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import combinations, product
 from typing import Any, Final, NamedTuple
 
 from usher import errors, memo, model, paths, quantities
@@ -413,6 +414,8 @@ def refused_parts(value: paths.Object, key: tuple[str, str], beside: Lookup) -> 
         yield from _restarts_for_ever(value, "/spec/template/spec")
     elif kind == "PersistentVolumeClaim":
         yield from _shared_disks(value, "spec", beside)
+    elif kind == "LimitRange":
+        yield from _limits_that_contradict(value)
     elif isinstance(beside, Objects) and (group, kind) == ("", "Service"):
         yield from known_keys.misspelt_selector(value, "/spec/selector", beside)
     elif isinstance(beside, Objects) and (group, kind) == ("policy", "PodDisruptionBudget"):
@@ -470,6 +473,24 @@ def _spreads_others(value: paths.Object) -> Iterator[model.UnreadKey]:
                     remedy=f"write {own[:60]}",
                     important=False,
                     topic="controller",
+                )
+
+
+_ORDER: Final = ("min", "defaultRequest", "default", "max")
+"""The amounts of a LimitRange, the smallest one first (ValidateLimitRange of kubernetes/kubernetes)."""
+
+
+def _limits_that_contradict(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Amounts of a LimitRange above others of the same item."""
+    for where, item in at(value, "spec.limits[]"):
+        for (lower, upper), resource in product(combinations(_ORDER, 2), ("cpu", "memory", "nvidia.com/gpu")):
+            small, large = (known_keys.part_at(item, f"/{each}").get(resource) for each in (lower, upper))
+            least, most = (amount_in([] if each is None else [each]) for each in (small, large))
+            if least is not None and most is not None and least > most:
+                text = f"has the {lower} {small} of {resource} above its {upper} {large}, so the API server refuses it"
+                path = paths.join(f"{where}/{lower}", resource)
+                yield model.UnreadKey(
+                    path=path, text=text, remedy=f"lower {lower}, or raise {upper}", important=True, refused=True
                 )
 
 
