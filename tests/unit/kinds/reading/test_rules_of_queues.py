@@ -160,7 +160,46 @@ _JOB = written("batch/v1", "Job", "template: {spec: {}}")
 _VOLCANO_POD = _pod("nvidia.com/gpu: 1", "schedulerName: volcano, ")
 _VOLCANO_JOB = written("batch.volcano.sh/v1alpha1", "Job", "schedulerName: volcano")
 
+
+def _restarted(policy: str, event: str) -> str:
+    policies = f"policies: [{{event: {event}, action: RestartJob}}]"
+    own = policies if policy == "Always" else "maxRetry: 3"
+    task = f"{{name: t, {own}, template: {{spec: {{restartPolicy: {policy}}}}}}}"
+    return written("batch.volcano.sh/v1alpha1", "Job", f"{policies}, tasks: [{task}]")
+
+
+def _gang(*annotations: str) -> str:
+    found = ", ".join(f"gang.scheduling.koordinator.sh/{each}" for each in ("name: g", *annotations))
+    return _pod("nvidia.com/gpu: 1", "", f"name: p, namespace: ml, annotations: {{{found}}}")
+
+
+def _styled(parameters: str) -> str:
+    annotation = f"yunikorn.apache.org/schedulingPolicyParameters: '{parameters}'"
+    return _pod("nvidia.com/gpu: 1", "", f"name: p, namespace: ml, annotations: {{{annotation}}}")
+
+
+def _grouped(namespace: str) -> str:
+    pod = _pod("nvidia.com/gpu: 1", "", "name: p, namespace: ml, labels: {scheduling.x-k8s.io/pod-group: g}")
+    group = written("scheduling.x-k8s.io/v1alpha1", "PodGroup", "minMember: 4", f"name: g, namespace: {namespace}")
+    return f"{pod}\n---\n{group}"
+
+
+_FOUR = "min-available: '4'"
+
 _RULES_OF_OTHERS = [
+    (_restarted("OnFailure", "PodFailed"), _restarted("Never", "PodFailed")),
+    (_restarted("Always", "PodFailed"), _restarted("OnFailure", "PodEvicted")),
+    (
+        annotated("kai.scheduler/topology-required-placement: rack", ""),
+        annotated("kai.scheduler/topology: t, kai.scheduler/topology-required-placement: rack", ""),
+    ),
+    (_styled("gangSchedulingStyle=hard"), _styled("placeholderTimeoutInSeconds=600 gangSchedulingStyle=Hard")),
+    (_styled("placeholderTimeoutInSeconds=600s"), _styled("placeholderTimeoutInSeconds=600")),
+    (_gang(), _gang(_FOUR)),
+    (_gang(_FOUR, "mode: strict"), _gang(_FOUR, "mode: NonStrict")),
+    (_gang(_FOUR, "waiting-time: '30'"), _gang(_FOUR, "waiting-time: 30s")),
+    (_gang(_FOUR, "total-number: '2'"), _gang(_FOUR, "total-number: '8'")),
+    (_grouped("default"), _grouped("ml")),
     (_quota("requests.nvidia.com/gpu: 8", "BestEffort"), _quota("pods: 8", "BestEffort")),
     (_quota("pods: 8", "Terminating, NotTerminating"), _quota("pods: 8", "NotTerminating, NotBestEffort")),
     (_range("min: {cpu: 2}, max: {cpu: 1}"), _range("min: {cpu: 500m}, max: {cpu: 1}")),

@@ -434,7 +434,7 @@ def _queues_of_yunikorn(objects: Objects) -> Mapping[str, bool]:
                 return {}
             for queue in map(paths.mapping, values_at(partition, "queues[]")):
                 _add_queues(queue, "", found)
-    return found
+    return found if all(all(name.split(".")) for name in found) and len(found) > 1 else {}
 
 
 def _add_queues(queue: paths.Object, above: str, found: dict[str, bool]) -> None:
