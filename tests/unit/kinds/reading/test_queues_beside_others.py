@@ -71,6 +71,14 @@ def _queued(queue: str, key: str = "queue") -> str:
     return _object("batch/v1", "Job", "name: j, namespace: a", f"template: {template}")
 
 
+def _pool(labels: str, requirement: str = "key: a, operator: Exists") -> str:
+    spec = f"template: {{metadata: {{labels: {{{labels}}}}}, spec: {{requirements: [{{{requirement}}}]}}}}"
+    return _object("karpenter.sh/v1", "NodePool", "name: p", spec)
+
+
+_SPOT = "key: karpenter.sh/capacity-type, operator: In, values: [spot]"
+
+
 _DESERVED = "deserved: {nvidia.com/gpu: 8}"
 _GUARANTEED = "guarantee: {resource: {memory: 64Gi}}"
 
@@ -119,6 +127,16 @@ _GUARANTEED = "guarantee: {resource: {memory: 64Gi}}"
             [_hyper_node("l", 1, "", "Node", "regexMatch: {pattern: 'n-[0-9'}")],
             [_hyper_node("l", 1, "", "Node", r"regexMatch: {pattern: 'n-(?:[0-9(]|x)+'}")],
             "a bracket stays open",
+        ),
+        (
+            [_flavor("h", "pool: h100"), _pool("pool: a100"), _pool("pool: l40s").replace("name: p", "name: o")],
+            [_flavor("h", "pool: h100"), _pool("pool: h100"), _flavor("i", "team: a")],
+            "make them with a100, l40s alone",
+        ),
+        (
+            [_flavor("h", "karpenter.sh/capacity-type: on-demand"), _pool("", _SPOT)],
+            [_flavor("h", "karpenter.sh/capacity-type: on-demand"), _pool("", _SPOT.replace("In,", "NotIn,"))],
+            "make them with spot alone",
         ),
         (
             [_tree("max: {nvidia.com/gpu: 4}, guaranteed: {nvidia.com/gpu: 8}")],

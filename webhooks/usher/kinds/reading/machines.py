@@ -44,6 +44,8 @@ def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[st
         yield from _by_features_in_another_form(value, nodes)
     elif value.get("kind") == "HyperNode":
         yield from _members_of_hyper_node(value, objects)
+    elif value.get("kind") == "ResourceFlavor":
+        yield from _flavor_of_no_pool(value, objects)
 
 
 _CHOOSE_MACHINES: Final = (
@@ -301,6 +303,45 @@ def _by_features_in_another_form(value: paths.Object, nodes: Sequence[Mapping[st
         text += "do not match"
         remedy = f"label the nodes {others[-1][:80]}, or select {known}" if others else f"select {known}"
         yield misread(f"{path}/affinity", text, remedy, "controller")
+
+
+def _flavor_of_no_pool(value: paths.Object, objects: Objects) -> Found:
+    """Labels of a flavor of Kueue with another value than NodePools give their nodes, and that no known node has."""
+    pools = list(objects.known("karpenter.sh", "NodePool").values())
+    nodes = [known_keys.part_at(each, "/metadata/labels") for each in objects.known("", "Node").values()]
+    for key, wanted in known_keys.part_at(value, "/spec/nodeLabels").items() if pools else ():
+        made = [_values_of_pool(each, key) for each in pools]
+        given = sorted({text for each in made if each is not None for text in each})
+        if not isinstance(wanted, str) or None in made or not given or wanted in given or is_placeholder(wanted):
+            continue
+        if not any(labels.get(key) == wanted for labels in nodes):
+            text = f"wants nodes with {key[:80]}={wanted[:63]}, and the NodePools of these files make them with "
+            text += f"{', '.join(given[:4])[:120]} alone, so its pods stay pending unless other nodes have the label"
+            remedy = "write the label of a NodePool, or make a NodePool with this one"
+            yield misread(paths.join("/spec/nodeLabels", key), text, remedy, "controller")
+
+
+_OF_CLOUDS: Final = (
+    "kubernetes.io",
+    "k8s.io",
+    "karpenter.sh",
+    "k8s.aws",
+    "azure.com",
+    "google.com",
+    "nvidia.com",
+    "amd.com",
+)
+
+
+def _values_of_pool(pool: paths.Object, key: str) -> Collection[str] | None:
+    """The values that a NodePool gives a label of its nodes; None where they are unknown."""
+    label = known_keys.part_at(pool, "/spec/template/metadata/labels").get(key)
+    if label is not None:
+        return (str(label),)
+    for each in map(paths.mapping, values_at(pool, "spec.template.spec.requirements[]")):
+        if each.get("key") == key:
+            return texts_at(each, "values[]") if each.get("operator") == "In" else None
+    return None if key.partition("/")[0].endswith(_OF_CLOUDS) else ()
 
 
 _TOPOLOGIES: Final = "topology.volcano.sh"
