@@ -119,8 +119,8 @@ _GUARANTEED = "guarantee: {resource: {memory: 64Gi}}"
             "the tier 1 and the member l of the tier 1",
         ),
         (
+            [_hyper_node("l", 2, "n", "HyperNode"), _hyper_node("m", 2, "n", "HyperNode")],
             [_hyper_node("l", 1, "n"), _hyper_node("m", 1, "n")],
-            [_hyper_node("l", 1, "n"), _hyper_node("m", 1, "o")],
             "which is in l too",
         ),
         (

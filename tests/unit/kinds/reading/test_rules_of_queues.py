@@ -92,7 +92,16 @@ def _in_workload(group: str) -> str:
     return f"{pod}\n---\n" + written("scheduling.k8s.io/v1alpha1", "Workload", spec, "name: w, namespace: ml")
 
 
+def _selecting(key: str) -> str:
+    return cluster_queue("nvidia.com/gpu", "8", f", namespaceSelector: {{matchLabels: {{{key}: ml}}}}")
+
+
 _RULES_OF_KUEUE = [
+    (_selecting("metadata.name"), _selecting("kubernetes.io/metadata.name")),
+    (
+        kueue("managedJobsNamespaceSelector: {matchExpressions: [{key: metadata.name, operator: In, values: [a]}]}"),
+        kueue("managedJobsNamespaceSelector: {matchExpressions: [{key: team, operator: In, values: [a]}]}"),
+    ),
     (_remote("kueue-system/w"), _remote("w")),
     (_remote("kueue-system/w"), _remote("/etc/w", "Path")),
     (
@@ -200,7 +209,7 @@ _RULES_OF_OTHERS = [
     (_gang(_FOUR, "waiting-time: '30'"), _gang(_FOUR, "waiting-time: 30s")),
     (_gang(_FOUR, "total-number: '2'"), _gang(_FOUR, "total-number: '8'")),
     (_grouped("default"), _grouped("ml")),
-    (_quota("requests.nvidia.com/gpu: 8", "BestEffort"), _quota("pods: 8", "BestEffort")),
+    (_quota("requests.cpu: 8", "BestEffort"), _quota("pods: 8, requests.nvidia.com/gpu: 8", "BestEffort")),
     (_quota("pods: 8", "Terminating, NotTerminating"), _quota("pods: 8", "NotTerminating, NotBestEffort")),
     (_range("min: {cpu: 2}, max: {cpu: 1}"), _range("min: {cpu: 500m}, max: {cpu: 1}")),
     (

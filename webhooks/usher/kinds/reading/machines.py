@@ -369,7 +369,7 @@ def _members_of_hyper_node(value: paths.Object, objects: Objects) -> Found:
             text = f"has the tier {tier} and the member {name[:63]} of the tier {child}, which has to be lower"
             yield misread(place, text, f"set tier to {child + 1} or more", "controller")
         first = parents.get((paths.text(member.get("type")), name), own)
-        if first != own:
+        if member.get("type") == "HyperNode" and first != own:
             text = (
                 f"has the member {name[:63]}, which is in {first[:63]} too, and Volcano takes one HyperNode above each"
             )
