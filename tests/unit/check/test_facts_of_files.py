@@ -38,7 +38,7 @@ class Run:
     def codes(self, files: dict[str, list[paths.Object]], *, facts: bool = True) -> set[tuple[str, str]]:
         """The findings about the Job that need facts, with their outcomes."""
         report = self.report(files, facts=facts)
-        known = {f"USH{number}" for number in (430, 431, 435, 436, 437, 620, 1220, 1221, 1224, 1230)}
+        known = {f"USH{number}" for number in (430, 431, 435, 436, 437, 620, 1220, 1221, 1223, 1224, 1230)}
         return {
             (each.judgement.code, each.judgement.outcome.value)
             for result in report.results
@@ -101,6 +101,17 @@ def test_a_quota_of_the_namespace_that_is_too_small_denies_the_workload(run: Run
     assert {code for code, _ in run.codes({"quotas/q.yaml": [quota], "jobs/j.yaml": [job(pods=4)]})} == {"USH1221"}
     assert {code for code, _ in run.codes({"q.yaml": [quota], "j.yaml": [job(32, pods=1)]})} == {"USH1220"}
     assert run.codes({"q.yaml": [quota], "j.yaml": [job(pods=2)]}) == set()
+
+
+def test_a_quota_that_wants_limits_warns_because_another_limit_range_may_set_them(run: Run) -> None:
+    quota = quotas.resource_quota({"limits.cpu": "64"}, namespace=queues.NAMESPACE)
+    metadata: paths.Json = {"name": "l", "namespace": queues.NAMESPACE}
+    item: paths.Json = {"type": "Container", "default": {"memory": "1Gi"}}
+    others: paths.Object = {"apiVersion": "v1", "kind": "LimitRange", "metadata": metadata, "spec": {"limits": [item]}}
+
+    assert run.codes({"q.yaml": [quota], "j.yaml": [job()]}) == {("USH1223", "warn")}
+    assert run.codes({"q.yaml": [quota, others], "j.yaml": [job()]}) == {("USH1223", "warn")}
+    assert run.codes({"q.yaml": [quota], "j.yaml": [job()]}, facts=False) == set()
 
 
 def test_a_quota_counts_where_the_files_are_one_whole_and_not_alternatives(run: Run) -> None:

@@ -23,7 +23,7 @@ from usher.check.batches import Batch, Item, Pointer
 from usher.check.changes import Changes
 from usher.check.findings import Part
 from usher.check.site_policies import SitePolicies
-from usher.check.surroundings import PROVED, Scalers, Surroundings, is_fact, misspelt_name, named
+from usher.check.surroundings import ASSUMED, PROVED, Scalers, Surroundings, is_fact, misspelt_name, named
 from usher.cluster.facts.store import Store
 from usher.kinds import kubeflow_pipelines
 from usher.kinds.reading import values as reading_values
@@ -505,6 +505,10 @@ def _with_proved(decision: model.Decision, request: Request, evaluator: Evaluato
         return decision
     found = evaluator.decide(request).judgements
     proved = [each for each in found if each.finding.check in PROVED and each not in decision.judgements]
+    for each in found:
+        if (assumption := ASSUMED.get(each.finding.check)) is not None and each not in decision.judgements:
+            outcome = max(each.outcome, model.Outcome.WARN, key=_order)
+            proved.append(replace(each, finding=replace(each.finding, assumption=assumption), outcome=outcome))
     if request.facts is not None:
         proved += (
             replace(each, finding=misspelt, outcome=max(each.outcome, model.Outcome.WARN, key=_order))

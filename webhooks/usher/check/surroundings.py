@@ -291,6 +291,9 @@ PROVED: Final = frozenset(
 )
 """Checks whose findings stay true whatever else the cluster has. They never say that an object is missing."""
 
+ASSUMED: Final = {"tenancy/quota_wants_requests": "usher assumes that no LimitRange of the namespace sets it"}
+"""Checks whose findings an object that the files lack may refute, with what usher assumes; they only warn."""
+
 
 def misspelt_name(finding: model.Finding, request: Request) -> model.Finding | None:
     """A finding about a missing object whose name is like one in the files; None for other findings.

@@ -4,36 +4,37 @@ import pytest
 import yaml
 
 from usher.kinds.reading import chosen_boards, controller_rules, value_forms
-from usher.kinds.reading.values import Objects
+from usher.kinds.reading.values import NO_OBJECTS, Objects
 
 _HEAD = "rayClusterConfig: {rayVersion: 2.46.0, headGroupSpec: {headService: {metadata: %s}}}"
 
 
-def _texts(text: str) -> list[str]:
+def texts(text: str) -> list[str]:
     """The findings about the first of several objects."""
     values = list(yaml.safe_load_all(text))
     value, key = values[0], (str(values[0].get("apiVersion")).rpartition("/")[0], str(values[0].get("kind")))
     found = [
         *controller_rules.refused(value, key, value_forms.pod_specs(value)),
+        *(value_forms.refused_parts(value, key, NO_OBJECTS) if key[1] == "LimitRange" else ()),
         *chosen_boards.beside_others(value, key, Objects(values)),
     ]
     return [each.text for each in found]
 
 
-def _object(version: str, kind: str, spec: str, metadata: str = "name: x, namespace: ml") -> str:
+def written(version: str, kind: str, spec: str, metadata: str = "name: x, namespace: ml") -> str:
     return f"{{apiVersion: {version}, kind: {kind}, metadata: {{{metadata}}}, spec: {{{spec}}}}}"
 
 
-def _config(text: str, key: str = "conf", name: str = "c") -> str:
+def config(text: str, key: str = "conf", name: str = "c") -> str:
     return yaml.safe_dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {key: text}})
 
 
-def _kueue(text: str) -> str:
-    return _config(f"apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n{text}\n")
+def kueue(text: str) -> str:
+    return config(f"apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n{text}\n")
 
 
 def _scheduler(profiles: str) -> str:
-    return _config(
+    return config(
         f"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{profiles}]\n"
     )
 
@@ -43,24 +44,24 @@ def _scored(strategy: str) -> str:
     return _scheduler(f"{{schedulerName: a, pluginConfig: [{plugin}]}}")
 
 
-def _volcano_conf(actions: str, plugins: str) -> str:
-    return _config(f'actions: "{actions}"\ntiers:\n- plugins: [{plugins}]\n')
+def volcano_conf(actions: str, plugins: str) -> str:
+    return config(f'actions: "{actions}"\ntiers:\n- plugins: [{plugins}]\n')
 
 
-_QUEUED = "name: x, namespace: ml, labels: {kueue.x-k8s.io/queue-name: q}"
+QUEUED = "name: x, namespace: ml, labels: {kueue.x-k8s.io/queue-name: q}"
 
 
-def _annotated(annotation: str, spec: str) -> str:
-    return _object("batch/v1", "Job", spec, f"name: x, namespace: ml, annotations: {{{annotation}}}")
+def annotated(annotation: str, spec: str) -> str:
+    return written("batch/v1", "Job", spec, f"name: x, namespace: ml, annotations: {{{annotation}}}")
 
 
-def _cluster_queue(resource: str, amount: str, more: str = "") -> str:
+def cluster_queue(resource: str, amount: str, more: str = "") -> str:
     flavor = f"{{name: f, resources: [{{name: {resource}, nominalQuota: {amount}}}]}}"
-    return _object("kueue.x-k8s.io/v1beta1", "ClusterQueue", f"resourceGroups: [{{flavors: [{flavor}]}}]{more}")
+    return written("kueue.x-k8s.io/v1beta1", "ClusterQueue", f"resourceGroups: [{{flavors: [{flavor}]}}]{more}")
 
 
 def _ray(spec: str, kind: str = "RayCluster") -> str:
-    return _object("ray.io/v1", kind, spec)
+    return written("ray.io/v1", kind, spec)
 
 
 def _group(spec: str, more: str = "") -> str:
@@ -70,19 +71,19 @@ def _group(spec: str, more: str = "") -> str:
 def _ray_start(command: str, annotations: str = "") -> str:
     container = f"{{name: ray-worker, command: {command}}}"
     spec = f"workerGroupSpecs: [{{template: {{spec: {{containers: [{container}]}}}}}}]"
-    return _object("ray.io/v1", "RayCluster", spec, f"name: x, annotations: {{{annotations}}}")
+    return written("ray.io/v1", "RayCluster", spec, f"name: x, annotations: {{{annotations}}}")
 
 
 def _spark(spec: str) -> str:
-    return _object("sparkoperator.k8s.io/v1beta2", "SparkApplication", spec)
+    return written("sparkoperator.k8s.io/v1beta2", "SparkApplication", spec)
 
 
 def _volcano(spec: str) -> str:
-    return _object("batch.volcano.sh/v1alpha1", "Job", spec)
+    return written("batch.volcano.sh/v1alpha1", "Job", spec)
 
 
 def _flow(template: str, more: str = "") -> str:
-    return _object("argoproj.io/v1alpha1", "Workflow", f"entrypoint: m, templates: [{{name: m, {template}}}]{more}")
+    return written("argoproj.io/v1alpha1", "Workflow", f"entrypoint: m, templates: [{{name: m, {template}}}]{more}")
 
 
 def _tasks(*tasks: str) -> str:
@@ -96,7 +97,7 @@ def _made(more: str) -> str:
 
 def _runtime(job: str, kind: str = "ClusterTrainingRuntime", policy: str = "torch: {}") -> str:
     spec = f"mlPolicy: {{{policy}}}, template: {{spec: {{replicatedJobs: [{job}]}}}}"
-    return _object("trainer.kubeflow.org/v1alpha1", kind, spec, "name: own")
+    return written("trainer.kubeflow.org/v1alpha1", kind, spec, "name: own")
 
 
 def _step(replicas: int, container: str) -> str:
@@ -106,23 +107,23 @@ def _step(replicas: int, container: str) -> str:
 
 
 def _train(spec: str) -> str:
-    return _object("trainer.kubeflow.org/v1alpha1", "TrainJob", spec)
+    return written("trainer.kubeflow.org/v1alpha1", "TrainJob", spec)
 
 
 def _elastic(spec: str) -> str:
-    return _object("scheduling.x-k8s.io/v1alpha1", "ElasticQuota", spec)
+    return written("scheduling.x-k8s.io/v1alpha1", "ElasticQuota", spec)
 
 
 def _kai(annotation: str) -> str:
     metadata = f"name: x, annotations: {{{annotation}}}"
-    return _object("v1", "Pod", "schedulerName: kai-scheduler, containers: [{name: c, image: 'a:1'}]", metadata)
+    return written("v1", "Pod", "schedulerName: kai-scheduler, containers: [{name: c, image: 'a:1'}]", metadata)
 
 
 def _hosts(enabled: str, command: str) -> str:
     container = f"{{name: c, command: {command}}}"
     pods = f"template: {{spec: {{template: {{spec: {{containers: [{container}]}}}}}}}}"
     network = f"network: {{enableDNSHostnames: {enabled}}}"
-    return _object("jobset.x-k8s.io/v1alpha2", "JobSet", f"{network}, replicatedJobs: [{{name: w, {pods}}}]")
+    return written("jobset.x-k8s.io/v1alpha2", "JobSet", f"{network}, replicatedJobs: [{{name: w, {pods}}}]")
 
 
 _OWN_SORT = "{schedulerName: b, plugins: {queueSort: {enabled: [{name: Coscheduling}]}}}"
@@ -134,53 +135,53 @@ _OPTIONS = "gcsFaultToleranceOptions: {redisAddress: 'r:6379'}"
     ("wrong", "right"),
     [
         (
-            _kueue("fairSharing: {preemptionStrategies: [LessThanInitialShare, LessThanOrEqualToFinalShare]}"),
-            _kueue("fairSharing: {preemptionStrategies: [LessThanOrEqualToFinalShare, LessThanInitialShare]}"),
+            kueue("fairSharing: {preemptionStrategies: [LessThanInitialShare, LessThanOrEqualToFinalShare]}"),
+            kueue("fairSharing: {preemptionStrategies: [LessThanOrEqualToFinalShare, LessThanInitialShare]}"),
         ),
         (
-            _kueue("fairSharing: {preemptionStrategies: [LowerShare]}"),
-            _kueue("fairSharing: {preemptionStrategies: [LessThanInitialShare]}"),
+            kueue("fairSharing: {preemptionStrategies: [LowerShare]}"),
+            kueue("fairSharing: {preemptionStrategies: [LessThanInitialShare]}"),
         ),
         (
-            _kueue("resources: {transformations: [{input: a.com/b, strategy: Convert}]}"),
-            _kueue("resources: {transformations: [{input: a.com/b, strategy: Retain}]}"),
+            kueue("resources: {transformations: [{input: a.com/b, strategy: Convert}]}"),
+            kueue("resources: {transformations: [{input: a.com/b, strategy: Retain}]}"),
         ),
         (
-            _kueue("integrations: {externalFrameworks: [argoproj.io/workflow]}"),
-            _kueue("integrations: {externalFrameworks: [Workflow.v1alpha1.argoproj.io]}"),
+            kueue("integrations: {externalFrameworks: [argoproj.io/workflow]}"),
+            kueue("integrations: {externalFrameworks: [Workflow.v1alpha1.argoproj.io]}"),
         ),
         (
-            _kueue("waitForPodsReady: {enable: true, timeout: 15m, requeuingStrategy: {timestamp: Created}}"),
-            _kueue("waitForPodsReady: {enable: true, timeout: 15m, requeuingStrategy: {timestamp: Creation}}"),
+            kueue("waitForPodsReady: {enable: true, timeout: 15m, requeuingStrategy: {timestamp: Created}}"),
+            kueue("waitForPodsReady: {enable: true, timeout: 15m, requeuingStrategy: {timestamp: Creation}}"),
         ),
         (
-            _kueue("multiKueue: {incrementalDispatcherConfig: {stepSize: 2}}"),
-            _kueue(
+            kueue("multiKueue: {incrementalDispatcherConfig: {stepSize: 2}}"),
+            kueue(
                 "multiKueue: {dispatcherName: kueue.x-k8s.io/multikueue-dispatcher-incremental, "
                 "incrementalDispatcherConfig: {stepSize: 2}}"
             ),
         ),
         (
-            _annotated("kueue.x-k8s.io/job-completions-equal-parallelism: 'true'", "parallelism: 2"),
-            _annotated(
+            annotated("kueue.x-k8s.io/job-completions-equal-parallelism: 'true'", "parallelism: 2"),
+            annotated(
                 "kueue.x-k8s.io/job-completions-equal-parallelism: 'true'",
                 "parallelism: 2, completions: 2, completionMode: Indexed",
             ),
         ),
         (
-            _object("sparkoperator.k8s.io/v1beta2", "SparkApplication", "mode: client", _QUEUED),
-            _object("sparkoperator.k8s.io/v1beta2", "SparkApplication", "mode: client"),
+            written("sparkoperator.k8s.io/v1beta2", "SparkApplication", "mode: client", QUEUED),
+            written("sparkoperator.k8s.io/v1beta2", "SparkApplication", "mode: client"),
         ),
-        (_cluster_queue("memory", "36"), _cluster_queue("memory", "36Gi")),
-        (_cluster_queue("memory", "'64'"), _cluster_queue("cpu", "64")),
-        (_cluster_queue("nvidia.com/gpu", "0"), _cluster_queue("nvidia.com/gpu", "0", ", cohort: c")),
+        (cluster_queue("memory", "36"), cluster_queue("memory", "36Gi")),
+        (cluster_queue("memory", "'64'"), cluster_queue("cpu", "64")),
+        (cluster_queue("nvidia.com/gpu", "0"), cluster_queue("nvidia.com/gpu", "0", ", cohort: c")),
         (
-            _object("v1", "ResourceQuota", "hard: {requests.memory: '64'}"),
-            _object("v1", "ResourceQuota", "hard: {requests.memory: 64Gi, pods: 64}"),
+            written("v1", "ResourceQuota", "hard: {requests.memory: '64'}"),
+            written("v1", "ResourceQuota", "hard: {requests.memory: 64Gi, pods: 64}"),
         ),
         (
-            _object("karpenter.sh/v1", "NodePool", "limits: {memory: 1000}"),
-            _object("karpenter.sh/v1", "NodePool", "limits: {memory: 1000Gi, cpu: 1000}"),
+            written("karpenter.sh/v1", "NodePool", "limits: {memory: 1000}"),
+            written("karpenter.sh/v1", "NodePool", "limits: {memory: 1000Gi, cpu: 1000}"),
         ),
         (_ray("entrypoint: python a.py", "RayJob"), _ray("clusterSelector: {ray.io/cluster: a}", "RayJob")),
         (_ray("clusterSelector: {app: a}", "RayJob"), _ray("clusterSelector: {ray.io/cluster: a}", "RayJob")),
@@ -246,14 +247,14 @@ _OPTIONS = "gcsFaultToleranceOptions: {redisAddress: 'r:6379'}"
         (_volcano("policies: [{action: AbortJob}]"), _volcano("policies: [{events: [PodFailed], action: AbortJob}]")),
         (_volcano("volumes: [{mountPath: /a}]"), _volcano("volumes: [{mountPath: /a, volumeClaimName: b}]")),
         (_volcano("schedulerName: default-scheduler"), _volcano("schedulerName: volcano")),
-        (_volcano_conf("allocate", "{name: gangs}"), _volcano_conf("allocate", "{name: gang}, {name: our-own-plugin}")),
+        (volcano_conf("allocate", "{name: gangs}"), volcano_conf("allocate", "{name: gang}, {name: our-own-plugin}")),
         (
-            _object("scheduling.run.ai/v2", "Queue", "parentQueue: a"),
-            _object("scheduling.run.ai/v2", "Queue", "parentQueue: a, resources: {gpu: {quota: 1}}"),
+            written("scheduling.run.ai/v2", "Queue", "parentQueue: a"),
+            written("scheduling.run.ai/v2", "Queue", "parentQueue: a, resources: {gpu: {quota: 0}}"),
         ),
         (
-            _annotated("kai.scheduler/batch-min-member: '8'", "parallelism: 4"),
-            _annotated("kai.scheduler/batch-min-member: '4'", "parallelism: 4"),
+            annotated("kai.scheduler/batch-min-member: '8'", "parallelism: 4"),
+            annotated("kai.scheduler/batch-min-member: '4'", "parallelism: 4"),
         ),
         (_kai("gpu-fraction-num-devices: '2'"), _kai("gpu-fraction-num-devices: '2', gpu-fraction: '0.5'")),
         (
@@ -261,8 +262,8 @@ _OPTIONS = "gcsFaultToleranceOptions: {redisAddress: 'r:6379'}"
             _elastic("min: {nvidia.com/gpu: 4}, max: {nvidia.com/gpu: 4}"),
         ),
         (
-            _object("jobset.x-k8s.io/v1alpha2", "JobSet", "network: {subdomain: my.train}"),
-            _object("jobset.x-k8s.io/v1alpha2", "JobSet", "network: {subdomain: my-train}"),
+            written("jobset.x-k8s.io/v1alpha2", "JobSet", "network: {subdomain: my.train}"),
+            written("jobset.x-k8s.io/v1alpha2", "JobSet", "network: {subdomain: my-train}"),
         ),
         (
             _hosts("false", "[torchrun, '--rdzv-endpoint=x-w-0-0.x:29500']"),
@@ -283,8 +284,8 @@ _OPTIONS = "gcsFaultToleranceOptions: {redisAddress: 'r:6379'}"
             _train("runtimeRef: {name: torch-distributed}, trainer: {numNodes: 2, command: [torchrun, t.py]}"),
         ),
         (
-            _object("kubeflow.org/v2beta1", "MPIJob", "mpiReplicaSpecs: {Worker: {replicas: 2}}"),
-            _object("kubeflow.org/v2beta1", "MPIJob", "mpiReplicaSpecs: {Launcher: {}, Worker: {replicas: 2}}"),
+            written("kubeflow.org/v2beta1", "MPIJob", "mpiReplicaSpecs: {Worker: {replicas: 2}}"),
+            written("kubeflow.org/v2beta1", "MPIJob", "mpiReplicaSpecs: {Launcher: {}, Worker: {replicas: 2}}"),
         ),
         (_flow("inputs: {parameters: [{name: a}]}"), _flow("suspend: {}")),
         (_flow("container: {image: 'a:1'}, script: {source: a}"), _flow("script: {image: 'a:1', source: a}")),
@@ -306,12 +307,12 @@ _OPTIONS = "gcsFaultToleranceOptions: {redisAddress: 'r:6379'}"
         ),
         (_made(""), _made(", successCondition: 'status.replicaStatuses.Master.succeeded > 0'")),
         (
-            _config("partitions: [{name: default, queues: [{name: root, resources: {max: {vcore: 9}}}]}]"),
-            _config("partitions: [{name: default, queues: [{name: root, queues: [{name: a}]}]}]"),
+            config("partitions: [{name: default, queues: [{name: root, resources: {max: {vcore: 9}}}]}]"),
+            config("partitions: [{name: default, queues: [{name: root, queues: [{name: a}]}]}]"),
         ),
         (
-            _config("partitions: []", "queue.yaml", "yunikorn-configs"),
-            _config("partitions: []", "queues.yaml", "yunikorn-configs"),
+            config("partitions: []", "queue.yaml", "yunikorn-configs"),
+            config("partitions: []", "queues.yaml", "yunikorn-configs"),
         ),
         (
             _scheduler(f"{{schedulerName: a}}, {_OWN_SORT}"),
@@ -326,13 +327,13 @@ _OPTIONS = "gcsFaultToleranceOptions: {redisAddress: 'r:6379'}"
     ],
 )  # fmt: skip
 def test_what_a_controller_refuses_is_found_and_the_right_value_is_not(wrong: str, right: str) -> None:
-    assert len(_texts(wrong)) == 1
-    assert _texts(right) == []
+    assert len(texts(wrong)) == 1
+    assert texts(right) == []
 
 
 _OF_A_RACK = "kai.scheduler/topology: t, kai.scheduler/topology-required-placement"
-_TOPOLOGY = _object("kai.scheduler/v1alpha1", "Topology", "levels: [{nodeLabel: rack}]", "name: t")
-_OTHER_TOPOLOGY = _object("kai.scheduler/v1alpha1", "Topology", "levels: [{nodeLabel: zone}]", "name: u")
+_TOPOLOGY = written("kai.scheduler/v1alpha1", "Topology", "levels: [{nodeLabel: rack}]", "name: t")
+_OTHER_TOPOLOGY = written("kai.scheduler/v1alpha1", "Topology", "levels: [{nodeLabel: zone}]", "name: u")
 _REFERENCE = "runtimeRef: {name: own}"
 
 
@@ -342,7 +343,7 @@ _REFERENCE = "runtimeRef: {name: own}"
         (
             _train(_REFERENCE),
             _train("runtimeRef: {name: own, kind: TrainingRuntime}"),
-            _object("trainer.kubeflow.org/v1alpha1", "TrainingRuntime", "", "name: own, namespace: ml"),
+            written("trainer.kubeflow.org/v1alpha1", "TrainingRuntime", "", "name: own, namespace: ml"),
         ),
         (
             _train(f"{_REFERENCE}, initializer: {{dataset: {{storageUri: 'hf://a/b'}}}}"),
@@ -365,25 +366,25 @@ _REFERENCE = "runtimeRef: {name: own}"
             _runtime("{name: node}"),
         ),
         (
-            _annotated(f"{_OF_A_RACK}: row", ""),
-            _annotated(f"{_OF_A_RACK}: rack", ""),
+            annotated(f"{_OF_A_RACK}: row", ""),
+            annotated(f"{_OF_A_RACK}: rack", ""),
             f"{_TOPOLOGY}\n---\n{_OTHER_TOPOLOGY}",
         ),
         (
             _volcano("networkTopology: {mode: hard, highestTierAllowed: 1}"),
             _volcano("minAvailable: 1"),
-            _volcano_conf("allocate", "{name: gang}"),
+            volcano_conf("allocate", "{name: gang}"),
         ),
     ],
 )  # fmt: skip
 def test_what_another_object_contradicts_is_found_and_the_right_one_is_not(wrong: str, right: str, others: str) -> None:
-    assert len(_texts(f"{wrong}\n---\n{others}")) == 1
-    assert _texts(f"{right}\n---\n{others}") == []
-    assert _texts(wrong) == []
+    assert len(texts(f"{wrong}\n---\n{others}")) == 1
+    assert texts(f"{right}\n---\n{others}") == []
+    assert texts(wrong) == []
 
 
 @pytest.mark.parametrize("damaged", ["~", "7", "x", "[]", "[null]", "{a: null}", "[[1]]", "1e30", "true"])
 def test_a_damaged_reference_finds_no_other_object(damaged: str) -> None:
     job = _train(f"runtimeRef: {{name: {damaged}}}, podTemplateOverrides: [{{targetJobs: [{{name: worker}}]}}]")
 
-    assert _texts(f"{job}\n---\n{_runtime('{name: node}')}") == []
+    assert texts(f"{job}\n---\n{_runtime('{name: node}')}") == []

@@ -52,6 +52,21 @@ def _descheduler(thresholds: str, more: str = "") -> str:
     return _config(
         "apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy\nprofiles:\n- name: p\n  pluginConfig:\n"
         f"  - name: HighNodeUtilization\n    args: {{thresholds: {thresholds}{more}}}\n"
+        "  plugins: {balance: {enabled: [HighNodeUtilization]}}\n"
+    )
+
+
+def _profile(name: str, place: str, enabled: str = "", args: str = "") -> str:
+    plugin = f"pluginConfig: [{{name: {name}, args: {{{args}}}}}]"
+    profile = f"{{name: p, {plugin}, plugins: {{{place}: {{enabled: [{enabled or name}]}}}}}}"
+    return (
+        f"{{apiVersion: descheduler/v1alpha2, kind: DeschedulerPolicy, metadata: {{name: d}}, profiles: [{profile}]}}"
+    )
+
+
+def _low(thresholds: str, targets: str) -> str:
+    return _profile(
+        "LowNodeUtilization", "balance", "", f"thresholds: {{{thresholds}}}, targetThresholds: {{{targets}}}"
     )
 
 
@@ -122,6 +137,25 @@ _OVERCOMMIT = "overcommit\n    arguments: {overcommit-factor: 2}"
 _PYTHON = "sparkConf: {spark.executor.pyspark.memory: 6g}"
 
 _WRONG_AND_RIGHT = [
+    (
+        _config("apiVersion: descheduler/v1alpha2\nkind: DeschedulerConfiguration\nprofiles: []\n"),
+        _config("apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy\nprofiles: []\n"),
+    ),
+    (_profile("PodLifeTime", "balance"), _profile("PodLifeTime", "deschedule")),
+    (_profile("RemoveDuplicates", "deschedule"), _profile("RemoveDuplicates", "balance")),
+    (_profile("PodLifeTime", "deschedule", "PodLifeTime, RemoveFailedPods"), _profile("DefaultEvictor", "filter")),
+    (_low("cpu: 20", "cpu: 50, amd.com/gpu: 50"), _low("cpu: 20, amd.com/gpu: 20", "cpu: 50, amd.com/gpu: 50")),
+    (_low("cpu: 20, nvidia.com/gpu: 20", "cpu: 50"), _low("cpu: 20", "cpu: 50")),
+    (
+        _profile("RemovePodsHavingTooManyRestarts", "deschedule", "", "podRestartThreshold: 0"),
+        _profile("RemovePodsHavingTooManyRestarts", "deschedule", "", "podRestartThreshold: 100"),
+    ),
+    (
+        _profile("RemovePodsViolatingNodeAffinity", "deschedule"),
+        _profile("RemovePodsViolatingNodeAffinity", "deschedule", "", "nodeAffinityType: [required]"),
+    ),
+    (_low("cpu: 60", "cpu: 50"), _low("cpu: 50", "cpu: 50")),
+    (_low("nvidia.com/gpu: 60", "nvidia.com/gpu: 50"), _low("nvidia.com/gpu: 40", "nvidia.com/gpu: 50")),
     (_kueue("managedJobsNamespaceSelector: {}"), _kueue("managedJobsNamespaceSelector: {matchLabels: {a: b}}")),
     (_all_but("kueue-system"), _all_but("kube-system")),
     (_kueue("integrations: {frameworks: [batch/jobs]}"), _kueue("integrations: {frameworks: [batch/job, pod]}")),

@@ -302,6 +302,7 @@ def _missing_objects(
     yield from known.missing_labels(value)
     yield from definition_limits.refused_by_level(key[1], specs, namespace, objects)
     if key == ("", "Pod"):
+        yield from queues.groups_of_pods(value, namespace, objects)
         return
     own = paths.text(paths.metadata(value).get("name"))
     for target in _tables().targets.get(" ".join(key), ()):

@@ -49,6 +49,10 @@ def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[st
         yield from _files_of_config_maps(spec, path, paths.text(paths.metadata(value).get("namespace")), objects)
     if value.get("kind") == "DaemonSet":
         yield from _by_features_in_another_form(value, nodes)
+    elif value.get("kind") == "HyperNode":
+        yield from _members_of_hyper_node(value, objects)
+    elif value.get("kind") == "ResourceFlavor":
+        yield from _flavor_of_no_pool(value, objects)
 
 
 def _files_of_config_maps(spec: Mapping[str, Any], path: str, namespace: str, objects: Objects) -> Found:
@@ -573,3 +577,87 @@ def _plain_selector(budget: paths.Object) -> Mapping[str, str]:
     labels = paths.mapping(selector.get("matchLabels"))
     texts = {key: each for key, each in labels.items() if isinstance(each, str)}
     return {} if selector.get("matchExpressions") else texts
+
+
+def _flavor_of_no_pool(value: paths.Object, objects: Objects) -> Found:
+    """Labels of a flavor of Kueue with another value than NodePools give their nodes, and that no known node has."""
+    pools = list(objects.known("karpenter.sh", "NodePool").values())
+    nodes = [known_keys.part_at(each, "/metadata/labels") for each in objects.known("", "Node").values()]
+    for key, wanted in known_keys.part_at(value, "/spec/nodeLabels").items() if pools else ():
+        made = [_values_of_pool(each, key) for each in pools]
+        given = sorted({text for each in made if each is not None for text in each})
+        if not isinstance(wanted, str) or None in made or not given or wanted in given or is_placeholder(wanted):
+            continue
+        if not any(labels.get(key) == wanted for labels in nodes):
+            text = f"wants nodes with {key[:80]}={wanted[:63]}, and the NodePools of these files make them with "
+            text += f"{', '.join(given[:4])[:120]} alone, so its pods stay pending unless other nodes have the label"
+            remedy = "write the label of a NodePool, or make a NodePool with this one"
+            yield misread(paths.join("/spec/nodeLabels", key), text, remedy, "controller")
+
+
+_OF_CLOUDS: Final = (
+    "kubernetes.io",
+    "k8s.io",
+    "karpenter.sh",
+    "k8s.aws",
+    "azure.com",
+    "google.com",
+    "nvidia.com",
+    "amd.com",
+)
+
+
+def _values_of_pool(pool: paths.Object, key: str) -> Collection[str] | None:
+    """The values that a NodePool gives a label of its nodes; None where they are unknown."""
+    label = known_keys.part_at(pool, "/spec/template/metadata/labels").get(key)
+    if label is not None:
+        return (str(label),)
+    for each in map(paths.mapping, values_at(pool, "spec.template.spec.requirements[]")):
+        if each.get("key") == key:
+            return texts_at(each, "values[]") if each.get("operator") == "In" else None
+    return None if key.partition("/")[0].endswith(_OF_CLOUDS) else ()
+
+
+_TOPOLOGIES: Final = "topology.volcano.sh"
+
+
+def _members_of_hyper_node(value: paths.Object, objects: Objects) -> Found:
+    """Patterns that Go cannot read, members that are not below their HyperNode, and members with two parents.
+
+    Sources: validateHyperNodeRegexPattern in pkg/webhooks/admission/hypernodes and hyper_node_info.go of Volcano.
+    """
+    for where, pattern in texts_with_paths(value, "spec.members[].selector.regexMatch.pattern"):
+        if _OPEN.sub("", pattern).count("[") or _OPEN.sub("", pattern).count("(") != _OPEN.sub("", pattern).count(")"):
+            text = f"has the pattern {pattern[:80]}, in which a bracket stays open, so Volcano refuses it"
+            yield misread(where, text, "close the bracket", "controller")
+    tier = known_keys.part_at(value, "/spec").get("tier")
+    known, own = objects.known(_TOPOLOGIES, "HyperNode"), paths.text(paths.metadata(value).get("name"))
+    parents = objects.once("parents of HyperNodes", lambda: _parents_of_hyper_nodes(known))
+    for where, member in at(value, "spec.members[]"):
+        name = "".join(texts_at(member, "selector.exactMatch.name")[:1])
+        if not isinstance(member, dict) or not name:
+            continue
+        child = known_keys.part_at(known.get(name, {}), "/spec").get("tier")
+        place = f"{where}/selector/exactMatch/name"
+        if member.get("type") == "HyperNode" and isinstance(tier, int) and isinstance(child, int) and child >= tier:
+            text = f"has the tier {tier} and the member {name[:63]} of the tier {child}, which has to be lower"
+            yield misread(place, text, f"set tier to {child + 1} or more", "controller")
+        first = parents.get((paths.text(member.get("type")), name), own)
+        if member.get("type") == "HyperNode" and first != own:
+            text = (
+                f"has the member {name[:63]}, which is in {first[:63]} too, and Volcano takes one HyperNode above each"
+            )
+            yield misread(place, text, "leave it out of one of them", "controller")
+
+
+_OPEN: Final = memo.pattern(r"\\.|\[\^?\]?[^\]]*\]")
+
+
+def _parents_of_hyper_nodes(known: Mapping[str, paths.Object]) -> Mapping[tuple[str, str], str]:
+    """The first HyperNode that names a member, by its type and name."""
+    found: dict[tuple[str, str], str] = {}
+    for name, each in known.items():
+        for member in map(paths.mapping, values_at(each, "spec.members[]")):
+            for text in texts_at(member, "selector.exactMatch.name"):
+                found.setdefault((paths.text(member.get("type")), text), name)
+    return found

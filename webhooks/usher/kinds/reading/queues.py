@@ -1,4 +1,4 @@
-"""Queues of Kueue beside clusters, nodes and namespaces, and the task groups of YuniKorn."""
+"""Queues of Kueue, Volcano and YuniKorn beside clusters, nodes and other queues; groups of pods and task groups."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,12 +9,21 @@ import orjson
 from usher import errors, memo, model, paths, quantities
 from usher.kinds.reading import known_keys
 from usher.kinds.reading.environment import misread, near
-from usher.kinds.reading.value_forms import amount_in, at, is_placeholder, texts_at, texts_with_paths, values_at
+from usher.kinds.reading.value_forms import (
+    amount_in,
+    at,
+    is_placeholder,
+    pod_specs,
+    texts_at,
+    texts_with_paths,
+    values_at,
+)
 from usher.kinds.reading.values import Absence, Objects, Reference
 from usher.model import placement
 
 Found = Iterator[model.UnreadKey]
 _KUEUE: Final = "kueue.x-k8s.io"
+_VOLCANO: Final = "scheduling.volcano.sh"
 
 
 def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects) -> Found:
@@ -31,8 +40,20 @@ def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, obje
         yield from _cycle_of_cohorts(value, objects)
     elif key == (_KUEUE, "ClusterQueue"):
         yield from _queue_above_nodes(value, objects)
+        yield from _flavors_apart(value, objects)
     if key[0] == _KUEUE:
         yield from _other_clusters(value, key[1], objects)
+    else:
+        yield from _beside_other_schedulers(value, key, objects)
+
+
+def _beside_other_schedulers(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
+    if key == (_VOLCANO, "Queue"):
+        yield from _children_above_parent(value, objects)
+    elif key == ("", "ConfigMap"):
+        yield from _tree_of_yunikorn(value)
+    elif queues := objects.once("names of queues of YuniKorn", lambda: _queues_of_yunikorn(objects)):
+        yield from _queue_that_yunikorn_lacks(value, queues)
 
 
 def _namespace_not_selected(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
@@ -230,7 +251,221 @@ def _other_clusters(value: paths.Object, kind: str, objects: Objects) -> Iterato
                 yield misread(path, text, f"rename its key {min(keys)[:100]} to kubeconfig", "controller")
 
 
+def groups_of_pods(value: paths.Object, namespace: str, objects: Objects) -> Found:
+    """A pod of a group of Kueue that names another queue or number of pods than the first pod of its group.
+
+    Source: ConstructComposableWorkload and cleanupExcessPods in pkg/controller/jobs/pod/pod_controller.go of Kueue.
+    """
+    name = _group_of(value)
+    if not name:
+        return
+    groups = objects.once(f"groups of pods in {namespace}", lambda: _groups_of_pods(namespace, objects))
+    first, *others = groups.get(name) or [value]
+    own = paths.text(paths.metadata(first).get("name"))[:80]
+    for place, what in ((f"labels/{_KUEUE}/queue-name", "the queue"), (f"annotations/{_COUNT}", "a number of pods of")):
+        part, _, key = place.partition("/")
+        given, mine = (paths.mapping(paths.metadata(each).get(part)).get(key) for each in (first, value))
+        if isinstance(given, str) and isinstance(mine, str) and given != mine:
+            text = f"names {what} {mine[:63]}, and the pod {own} of its group {name[:63]} names {given[:63]}, "
+            text += "so Kueue starts no pod of the group"
+            where = paths.join(f"/metadata/{part}", key)
+            yield misread(where, text, f"write {given[:63]} in all pods of the group", "controller")
+    count = known_keys.integer(paths.mapping(paths.metadata(value).get("annotations")).get(_COUNT))
+    if first is value and 0 < count <= len(others):
+        text = (
+            f"is in a group of {count} pods, and the files have {len(others) + 1} pods of it, so Kueue deletes the rest"
+        )
+        where = paths.join("/metadata/annotations", _COUNT)
+        yield misread(where, text, f"set it to {len(others) + 1} in all of them", "controller")
+
+
+_COUNT: Final = f"{_KUEUE}/pod-group-total-count"
+
+
+def _group_of(pod: paths.Object) -> str:
+    labels = paths.mapping(paths.metadata(pod).get("labels"))
+    return paths.text(labels.get(f"{_KUEUE}/pod-group-name"))
+
+
+def _groups_of_pods(namespace: str, objects: Objects) -> Mapping[str, Sequence[paths.Object]]:
+    found = defaultdict[str, list[paths.Object]](list)
+    for each in objects.of_kind("", "Pod", namespace):
+        if name := _group_of(each):
+            found[name].append(each)
+    return found
+
+
+def _flavors_apart(value: paths.Object, objects: Objects) -> Found:
+    """Groups of resources whose flavors are on different nodes, where one has devices and the other one cpu or memory.
+
+    Kueue gives a pod the labels of a flavor of each group (FromAssignment in pkg/podset of Kueue).
+    """
+    known = objects.known(_KUEUE, "ResourceFlavor")
+    groups = [
+        (texts_at(each, "coveredResources[]"), texts_at(each, "flavors[].name"), where)
+        for where, each in at(value, "spec.resourceGroups[]")
+    ]
+    for devices, flavors, where in groups:
+        device = next((each for each in devices if "/" in each), "")
+        for plain, others, _ in groups if device else ():
+            usual = next((each for each in plain if each in ("cpu", "memory")), "")
+            pairs = [(one, other) for one in flavors for other in others] if usual and plain is not devices else []
+            apart = [_contradiction(known.get(one), known.get(other)) for one, other in pairs]
+            if apart and all(apart):
+                text = f"takes {device[:60]} from {flavors[0][:60]} and {usual} from {others[0][:60]}, whose labels "
+                text += f"contradict each other ({apart[0]}), so a pod that asks for both finds no node"
+                remedy = f"cover {usual} and {device[:60]} in one group, so that a pod gets one flavor"
+                yield misread(f"{where}/coveredResources", text, remedy, "controller")
+                return
+
+
+def _contradiction(one: paths.Object | None, other: paths.Object | None) -> str:
+    """A label with different values in two flavors; empty without one, or for an unknown flavor."""
+    labels, others = (known_keys.part_at(each or {}, "/spec/nodeLabels") for each in (one, other))
+    found = (f"{key}={labels[key]} and {others[key]}" for key in labels if key in others and labels[key] != others[key])
+    return next(found, "")[:160]
+
+
+def _children_above_parent(value: paths.Object, objects: Objects) -> Found:
+    """A queue of Volcano whose children are promised more than it is, or one that may have more than its parent.
+
+    Source: validateSiblingsSum and validateChildAgainstAncestor in pkg/webhooks/admission/queues of Volcano 1.14, and
+    checkHierarchicalQueue in pkg/scheduler/plugins/capacity of 1.10 to 1.13, which then ends with an error.
+    """
+    name = paths.text(paths.metadata(value).get("name"))
+    known = objects.known(_VOLCANO, "Queue")
+    effect = "which Volcano refuses since 1.14, and before its plugin capacity does not work then"
+    children = [each for each in known.values() if name in texts_at(each, "spec.parent")] if name != "root" else []
+    for place, what in (("deserved", "deserve"), ("guarantee/resource", "have a guarantee of")):
+        own, promised = known_keys.part_at(value, f"/spec/{place}"), defaultdict[str, int](int)
+        for each in children:
+            for resource, amount in known_keys.part_at(each, f"/spec/{place}").items():
+                promised[resource] += _parsed(amount).nanos
+        for resource, total in sorted(promised.items()):
+            if total > _parsed(own.get(resource)).nanos and _is_amount(own.get(resource), total):
+                asked = quantities.named(resource[:60], quantities.Quantity(total))
+                text = (
+                    f"has children that {what} {asked} together, and has {own.get(resource, 'none')} itself, {effect}"
+                )
+                remedy = f"raise {place.partition('/')[0]} of the queue, or lower those of its children"
+                yield misread(f"/spec/{place}" if own else "/spec", text, remedy, "controller")
+                break
+    parent = known.get("".join(texts_at(value, "spec.parent")[:1]), {})
+    limits = known_keys.part_at(parent, "/spec/capability")
+    for resource, amount in known_keys.part_at(value, "/spec/capability").items():
+        most = limits.get(resource)
+        if most is not None and _is_amount(most, _parsed(amount).nanos) and _parsed(amount) > _parsed(most):
+            text = f"may have {amount} {resource[:60]}, and its parent has {most}, {effect}"
+            yield misread(paths.join("/spec/capability", resource), text, f"lower it to at most {most}", "controller")
+
+
+def _is_amount(most: object, amount: int) -> bool:
+    """Whether usher can read both amounts."""
+    return max(_parsed(most).nanos, amount) < _parsed("unreadable").nanos
+
+
 _KUBECONFIG: Final = "spec.{kubeConfig,clusterSource.kubeConfig}.location"
+
+
+def _partitions(config_map: paths.Object) -> Iterator[tuple[str, paths.Object]]:
+    """The partitions of YuniKorn in a ConfigMap, each with the key of its configuration."""
+    for key, text in known_keys.part_at(config_map, "/data").items():
+        if isinstance(text, str) and "partitions" in text:
+            yield from ((key, each) for each in map(paths.mapping, values_at(known_keys.parsed(text), "partitions[]")))
+
+
+def _tree_of_yunikorn(config_map: paths.Object) -> Found:
+    """The first queue for which YuniKorn refuses its configuration (checkQueueResource in configvalidator.go)."""
+    for key, partition in _partitions(config_map):
+        for queue in map(paths.mapping, values_at(partition, "queues[]")):
+            if fault := next(_faults_of_queue(queue, "", {}), ""):
+                text = f"{fault}, so YuniKorn refuses the configuration {key[:80]}"
+                remedy = "raise the amount of the queue above, or lower those of the queues below"
+                yield misread(paths.join("/data", key), text, remedy, "controller")
+                break
+
+
+def _faults_of_queue(queue: paths.Object, above: str, limits: Mapping[str, quantities.Quantity]) -> Iterator[str]:
+    """Amounts of a queue and of those below it that contradict each other; `limits` are those of the queues above."""
+    name = f"{above}{paths.text(queue.get('name'))[:40]}"
+    most, kept = (_amounts(known_keys.part_at(queue, f"/resources/{each}")) for each in ("max", "guaranteed"))
+    for resource, amount in most.items():
+        if resource in limits and amount > limits[resource]:
+            allowed = _named(resource, limits[resource])
+            yield f"gives the queue {name} {_named(resource, amount)} at most, and one above it {allowed}"
+    narrower = {
+        each: min(most.get(each, limits.get(each, _MOST)), limits.get(each, _MOST)) for each in {*most, *limits}
+    }
+    below = defaultdict[str, quantities.Quantity](lambda: quantities.ZERO)
+    children = list(map(paths.mapping, values_at(queue, "queues[]")))
+    for child in children:
+        for resource, amount in _amounts(known_keys.part_at(child, "/resources/guaranteed")).items():
+            below[resource] += amount
+    for promised, whose in ((kept, f"the queue {name}"), (below, f"the queues below {name}")):
+        for resource, amount in promised.items():
+            bounds = [each[resource] for each in (kept, narrower) if resource in each]
+            if bounds and amount > min(bounds):
+                allowed = _named(resource, min(bounds))
+                yield f"guarantees {whose} {_named(resource, amount)}, above the {allowed} of {name}"
+    for child in children:
+        yield from _faults_of_queue(child, f"{name}.", narrower)
+
+
+_MOST: Final = quantities.Quantity(10**30)
+
+
+def _amounts(written: Mapping[str, Any]) -> Mapping[str, quantities.Quantity]:
+    """The amounts that usher can read."""
+    found = {name: _parsed(each) for name, each in written.items() if each is not None}
+    return {name: each for name, each in found.items() if each < _MOST}
+
+
+def _named(resource: str, amount: quantities.Quantity) -> str:
+    return quantities.named(resource[:60], amount)
+
+
+def _queues_of_yunikorn(objects: Objects) -> Mapping[str, bool]:
+    """Whether a queue has queues below it, by name; empty where YuniKorn makes queues, or is not in the files."""
+    found: dict[str, bool] = {}
+    for each in objects.known("", "ConfigMap").values():
+        for _, partition in _partitions(each):
+            rules = [paths.mapping(one) for one in values_at(partition, "placementrules[]")]
+            if any(one.get("name") != "provided" or one.get("create") or "parent" in one for one in rules):
+                return {}
+            for queue in map(paths.mapping, values_at(partition, "queues[]")):
+                _add_queues(queue, "", found)
+    return found if all(all(name.split(".")) for name in found) and len(found) > 1 else {}
+
+
+def _add_queues(queue: paths.Object, above: str, found: dict[str, bool]) -> None:
+    name, children = f"{above}{paths.text(queue.get('name'))}".lower(), values_at(queue, "queues[]")
+    found[name] = bool(children) or queue.get("parent") is True
+    for child in map(paths.mapping, children):
+        _add_queues(child, f"{name}.", found)
+
+
+_QUEUE_OF_YUNIKORN: Final = "yunikorn.apache.org/queue"
+
+
+def _queue_that_yunikorn_lacks(value: paths.Object, queues: Mapping[str, bool]) -> Found:
+    """A queue of pods that YuniKorn does not have, or that only holds other queues (provided_rule.go of its core)."""
+    for spec, path, _ in pod_specs(value):
+        above = path.removesuffix("/spec")
+        metadata = known_keys.part_at(value, f"{above}/metadata")
+        for part, key in (("labels", _QUEUE_OF_YUNIKORN), ("labels", "queue"), ("annotations", _QUEUE_OF_YUNIKORN)):
+            given = paths.mapping(metadata.get(part)).get(key)
+            if spec.get("schedulerName") != "yunikorn" or not isinstance(given, str) or is_placeholder(given):
+                continue
+            name = given.lower() if given.startswith("root.") else f"root.{given.replace('.', '_dot_')}".lower()
+            if not queues.get(name, True) or not path.endswith("/spec"):
+                continue
+            like = near(name, [each for each in queues if not queues[each]], 0.6)
+            what = "holds other queues" if name in queues else "its configuration does not have and does not make"
+            text = f"names the queue {given[:80]} of YuniKorn, which {what}, so its application is rejected"
+            place = paths.join(f"{above}/metadata/{part}", key)
+            yield misread(
+                place, text, f"write {like}" if like else "name a queue without queues below it", "controller"
+            )
 
 
 _TASK_GROUP: Final = "yunikorn.apache.org/task-group-name"

@@ -47,6 +47,10 @@ class _Wrong(NamedTuple):
     """A place in the part; numbers up to the number of its values are right."""
     below: str = ""
     """Places in the part; numbers up to the largest one there are right."""
+    listed: str = ""
+    """Places in the part; the words that are there are right."""
+    twice: bool = False
+    """Whether a word is wrong only where it stands a second time in the part."""
     only: Mapping[str, str] = {}
     unless: Mapping[str, str] = {}
     each: str = ""
@@ -226,13 +230,19 @@ def _wrong_in(part: Any, path: str, row: _Wrong, same: Sequence[str]) -> Found: 
     written = (
         (path if inside else where, str(each))
         for where, each in at(part, row.at, "" if inside else path)
-        if isinstance(each, str | int)
+        if isinstance(each, str | int | float)
     )
+    right = {str(each) for each in values_at(part, row.listed)} if row.listed else set[str]()
     for where, text in written:
         for found in re.finditer(row.pattern, text[:_LONGEST]):
             if is_placeholder(found[0] if _IN_LINE in row.at else text):
                 continue
             word, known = found[found.lastindex or 0][:120], row.known.split()
+            if row.twice and word not in right:
+                right.add(word)
+                continue
+            if word in right and not row.twice:
+                continue
             like = "" if word in known else next(iter(difflib.get_close_matches(word, known, 1, _ALIKE)), "")
             other = next((each for each in same if each != word and not is_placeholder(each)), "")[:120]
             if (like or not known) and (most == math.inf or float(word) > most) and (other or not row.same):

@@ -13,6 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import combinations, product
 from typing import Any, Final, NamedTuple
 
 from usher import errors, memo, model, paths, quantities
@@ -214,10 +215,13 @@ _NAME: Final = _Form(
 _PART: Final = _Form(
     "at most 63 small letters, digits and dashes", _matches_if_plain(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 )
+_is_label: Final = _matches_if_plain(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
+_PRODUCT: Final = memo.pattern(r"[A-Z0-9]+ [A-Z0-9. /-]*\d[A-Z0-9. /-]*")
 _LABEL: Final = _Form(
     "at most 63 letters, digits, dashes, dots and underscores",
-    _matches_if_plain(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?"),
+    lambda value: _is_label(value) and not (isinstance(value, str) and _PRODUCT.fullmatch(value)),
 )
+"""A product has capitals alone where nvidia-smi writes it, as in NVIDIA H100 80GB HBM3, and placeholders do too."""
 _AMOUNT: Final = _Form("an amount, for example 8, 500m or 64Gi", _is_amount)
 _PAGES: Final = {"2Mi": 2 << 20, "1Gi": 1 << 30}
 _PORTS: Final = 65536
@@ -250,6 +254,7 @@ _RETRIES: Final = _Form(
 )
 _SERVICE: Final = _Form("ClusterIP, NodePort or LoadBalancer", _matches("|ClusterIP|NodePort|LoadBalancer"))
 
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _WEIGHTED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 _OF_OBJECTS: Final = (("metadata.name", _NAME), ("metadata.namespace", _PART), ("metadata.labels.*", _LABEL))
 _OF_POD_SPECS: Final = (
@@ -269,6 +274,7 @@ _OF_POD_SPECS: Final = (
         _WEIGHT,
     ),
     ("nodeSelector.*", _LABEL),
+    (f"affinity.nodeAffinity.{_REQUIRED}.nodeSelectorTerms[].matchExpressions[].values[]", _LABEL),
     ("volumes[].name", _PART),
     ("volumes[].emptyDir.medium", _MEDIUM),
 )
@@ -290,7 +296,10 @@ _ROWS: Final[Mapping[str, tuple[tuple[str, _Form], ...]]] = {
         ("spec.limits.*", _AMOUNT),
         ("spec.template.spec.{expireAfter,terminationGracePeriod}", _DURATION),
         ("spec.disruption.consolidateAfter", _DURATION),
+        ("spec.template.metadata.labels.*", _LABEL),
+        ("spec.template.spec.requirements[].values[]", _LABEL),
     ),
+    "kueue.x-k8s.io ResourceFlavor": (("spec.nodeLabels.*", _LABEL),),
 }
 """Places with the form of their values. Amounts of pods are read, so they are left out."""
 
@@ -362,7 +371,8 @@ def _is_usual(spec: Mapping[str, Any]) -> bool:
     """As `_are_names`, for a pod spec without weights, ports of its host, and fields of it in variables."""
     try:
         parts = [*spec["containers"], *(spec.get("initContainers") or ()), *(spec.get("volumes") or ())]
-        if any(_WEIGHTED in each for each in (spec.get("affinity") or {}).values()):
+        affinity = spec.get("affinity") or {}
+        if any(_WEIGHTED in each for each in affinity.values()) or _REQUIRED in (affinity.get("nodeAffinity") or ()):
             return False
         if any((each.get("emptyDir") or {}).get("medium", "Memory") != "Memory" for each in parts):
             return False
@@ -389,10 +399,11 @@ def _refused(value: Mapping[str, Any], place: str, form: _Form, path: str) -> It
     for where, each in at(value, place, path):
         written = isinstance(each, (str, int, float)) and not isinstance(each, bool)
         if written and not is_placeholder(str(each)) and not form.fits(each):
+            meant = str(each).replace(" ", "-")
             yield model.UnreadKey(
                 path=where,
                 text=f"has {str(each)[:80]!r} at {paths.readable(where)}, where the API server takes {form.takes}",
-                remedy=f"write {form.takes}",
+                remedy=f"write {meant[:80] if form is _LABEL and form.fits(meant) else form.takes}",
                 important=True,
                 refused=True,
             )
@@ -421,6 +432,8 @@ def refused_parts(value: paths.Object, key: tuple[str, str], beside: Lookup) -> 
         yield from _restarts_for_ever(value, "/spec/template/spec")
     elif kind == "PersistentVolumeClaim":
         yield from _shared_disks(value, "spec", beside)
+    elif kind == "LimitRange":
+        yield from _limits_that_contradict(value)
     elif isinstance(beside, Objects) and (group, kind) == ("", "Service"):
         yield from known_keys.misspelt_selector(value, "/spec/selector", beside)
     elif isinstance(beside, Objects) and (group, kind) == ("policy", "PodDisruptionBudget"):
@@ -483,6 +496,24 @@ def _spreads_others(value: paths.Object) -> Iterator[model.UnreadKey]:
                     remedy=f"write {own[:60]}",
                     important=False,
                     topic="controller",
+                )
+
+
+_ORDER: Final = ("min", "defaultRequest", "default", "max")
+"""The amounts of a LimitRange, the smallest one first (ValidateLimitRange of kubernetes/kubernetes)."""
+
+
+def _limits_that_contradict(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Amounts of a LimitRange above others of the same item."""
+    for where, item in at(value, "spec.limits[]"):
+        for (lower, upper), resource in product(combinations(_ORDER, 2), ("cpu", "memory", "nvidia.com/gpu")):
+            small, large = (known_keys.part_at(item, f"/{each}").get(resource) for each in (lower, upper))
+            least, most = (amount_in([] if each is None else [each]) for each in (small, large))
+            if least is not None and most is not None and least > most:
+                text = f"has the {lower} {small} of {resource} above its {upper} {large}, so the API server refuses it"
+                path = paths.join(f"{where}/{lower}", resource)
+                yield model.UnreadKey(
+                    path=path, text=text, remedy=f"lower {lower}, or raise {upper}", important=True, refused=True
                 )
 
 

@@ -34,17 +34,27 @@ deny contains finding if {
 	}
 }
 
-unknown contains {
-	"path": unsaid.path,
-	"reason": $"container {unsaid.container} has no {unsaid.what}, which ResourceQuota {unsaid.quota} counts; usher does not know whether a LimitRange sets it: {_why}",
-} if {
+deny contains finding if {
 	not input.cluster.resourceQuotas.defaultsKnown
+	not _unread
 	some unsaid in input.cluster.resourceQuotas.unsaid
+
+	finding := {
+		"path": unsaid.path,
+		"message": $"container {unsaid.container} has no {unsaid.what}, which ResourceQuota {unsaid.quota} counts, so the API server refuses the pods",
+		"remedy": $"set resources.{unsaid.what} in the container, or a default in a LimitRange of the namespace",
+		"assumption": "usher assumes that no LimitRange of the namespace sets it",
+	}
 }
 
-_why := "usher cannot read a LimitRange of the namespace" if _unread
-
-_why := "the facts of the cluster contain no LimitRanges" if not _unread
+unknown contains {
+	"path": unsaid.path,
+	"reason": $"container {unsaid.container} has no {unsaid.what}, which ResourceQuota {unsaid.quota} counts; usher cannot read a LimitRange of the namespace, which may set it",
+} if {
+	not input.cluster.resourceQuotas.defaultsKnown
+	_unread
+	some unsaid in input.cluster.resourceQuotas.unsaid
+}
 
 _unread if {
 	some unreadable in input.cluster.resourceQuotas.unreadable

@@ -35,20 +35,22 @@ test_a_limit_range_gives_what_is_missing if {
 	check.deny == set() with input as examples.good_deployment_with_defaults
 }
 
-test_without_limit_ranges_among_the_facts_it_is_unknown if {
+assumed(path, container, what) := object.union(found(path, container, what), {
+	"remedy": $"set resources.{what} in the container, or a default in a LimitRange of the namespace",
+	"assumption": "usher assumes that no LimitRange of the namespace sets it",
+})
+
+test_without_limit_ranges_among_the_facts_it_only_warns if {
 	document := object.union(examples.bad_init_container, {"cluster": {"resourceQuotas": {"defaultsKnown": false}}})
-	check.deny == set() with input as document
-	check.unknown == {{
-		"path": "/spec/initContainers/0",
-		"reason": "container download has no requests.cpu, which ResourceQuota compute counts; usher does not know whether a LimitRange sets it: the facts of the cluster contain no LimitRanges",
-	}} with input as document
+	check.deny == {assumed("/spec/initContainers/0", "download", "requests.cpu")} with input as document
+	check.unknown == set() with input as document
 }
 
 test_what_a_limit_range_may_give_that_nobody_can_read_is_unknown if {
 	check.deny == set() with input as examples.unknown_defaults
 	check.unknown == {{
 		"path": "/spec/template/spec/containers/0",
-		"reason": "container serve has no requests.cpu, which ResourceQuota compute counts; usher does not know whether a LimitRange sets it: usher cannot read a LimitRange of the namespace",
+		"reason": "container serve has no requests.cpu, which ResourceQuota compute counts; usher cannot read a LimitRange of the namespace, which may set it",
 	}} with input as examples.unknown_defaults
 }
 
@@ -58,6 +60,6 @@ test_a_quota_that_nobody_can_read_is_not_taken_for_a_limit_range if {
 		"unreadable": [{"of": "ResourceQuota compute", "field": "spec.hard", "reason": "expected an object"}],
 	}
 	document := object.union(examples.bad_init_container, {"cluster": {"resourceQuotas": quotas}})
-	reasons := [unknown.reason | some unknown in check.unknown] with input as document
-	reasons == ["container download has no requests.cpu, which ResourceQuota compute counts; usher does not know whether a LimitRange sets it: the facts of the cluster contain no LimitRanges"]
+	check.deny == {assumed("/spec/initContainers/0", "download", "requests.cpu")} with input as document
+	check.unknown == set() with input as document
 }
