@@ -97,6 +97,8 @@ class _Server(Struct, frozen=True, kw_only=True):
     tensor: str
     takes_all: bool = False
     """Whether it uses all visible GPUs and not one without a tensor parallel size."""
+    rank_each: bool = False
+    """Whether it starts a rank on each of them then."""
     pipeline: str = ""
     data: str = ""
     local: str = ""
@@ -173,7 +175,7 @@ def read_parallelism(
         server = _server(text, image if isinstance(image, str) else "", has_command=bool(container.get("command")))
     if server is None:
         return read_nim_parallelism(container, path)
-    if not (words or server.variable) or _has(server.elsewhere, text):
+    if not (words or server.variable or _is_for_language(container)) or _has(server.elsewhere, text):
         return None
     tensor, pipeline = _tensor(server, text, container), _size(server.pipeline, text, container)
     data, own = _data(server, text, container)
@@ -205,12 +207,27 @@ def _data(server: _Server, text: str, container: Mapping[str, paths.Json]) -> tu
 
 def _tensor(server: _Server, text: str, container: Mapping[str, paths.Json]) -> int | None:
     """The tensor parallel size; None if it is unknown, and 1 without one."""
-    if server.variable and not _has(server.tensor, text):
-        given = _value_of(server.variable, container)
+    if _has(server.tensor, text):
+        return _size(server.tensor, text, container)
+    if server.variable and (given := _value_of(server.variable, container)):
         return int(given) if _NUMBER.fullmatch(given) else None
-    if server.takes_all and not _has(server.tensor, text):
-        return None
-    return _size(server.tensor, text, container)
+    if not server.takes_all:
+        return 1
+    number = _visible_gpus(container)
+    return number if number == 1 or server.rank_each else None
+
+
+_DECIDE: Final = frozenset({"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "NUM_SHARD", "SHARDED"})
+"""Variables that decide which GPUs a program sees or uses."""
+
+
+def _visible_gpus(container: Mapping[str, paths.Json]) -> int | None:
+    """The whole GPUs that a container asks for, if its program sees and uses them all."""
+    limits = paths.mapping(paths.mapping(container.get("resources")).get("limits"))
+    asked = [str(number) for name, number in limits.items() if "/" in name]
+    names = places.texts_at(container, "env[].name")
+    is_plain = "nvidia.com/gpu" in limits and "envFrom" not in container and _DECIDE.isdisjoint(names)
+    return int(asked[0]) or None if is_plain and len(asked) == 1 and _NUMBER.fullmatch(asked[0]) else None
 
 
 def _server(text: str, image: str, *, has_command: bool) -> _Server | None:
@@ -289,11 +306,19 @@ _OF_OTHER_SIZE: Final = memo.pattern(
 )
 
 
+def _is_for_language(container: Mapping[str, paths.Json]) -> bool:
+    """Whether it is the model of an InferenceService in a format whose servers load the weights as they are."""
+    return re.search("huggingface|vllm|sglang", str(container.get("modelFormat")).lower()) is not None
+
+
 def _expanded(text: str, container: Mapping[str, paths.Json]) -> str:
     """A command with the values of its variables, and the model that Text Generation Inference reads from one."""
     if "$" in text:
         text = _REFERENCE.sub(lambda each: _value_of(each[each.lastindex or 0], container) or each[0], text)
-    given = _value_of("MODEL_ID", container)
+    if (given := _value_of("QUANTIZE", container)) and not _QUANTIZATION.search(text):
+        text = f"{text} --quantize {given}"
+    uri = paths.text(container.get("storageUri")) if _is_for_language(container) else ""
+    given = _value_of("MODEL_ID", container) or uri.partition("://")[2]
     return text if not given or _MODEL.search(text) else f"{text} --model-id {given}"
 
 
@@ -444,9 +469,6 @@ def _options_of_other_devices(pod_set: model.PodSet, container: model.Container)
 
 
 _GROUP_OF_KSERVE: Final = "serving.kserve.io"
-_BYTES_PER_SECOND: Final = 200_000_000
-_SECONDS_OF_A_NODE: Final = 300
-"""How fast weights load, as the default of the check killed-while-loading, and the least time until a node is there."""
 _PART: Final = 16
 """The storage initializer takes at least this part of what it downloads (kserve/kserve#5162, #5412)."""
 
@@ -477,7 +499,7 @@ def needs_of_cluster(
             yield from _of_initializer(where, uri, size, workload.kind, objects)
         if by_knative or (workload.kind == "InferenceService" and definition_limits.is_by_knative(value, objects)):
             yield from definition_limits.refused_by_knative(value, objects)
-            yield from _of_deadline(workload, value, size, objects)
+            yield from definition_limits.deadline_of_knative(workload, value, size, objects)
 
 
 def _of_initializer(where: str, uri: str, size: model.ModelSize, kind: str, objects: Objects) -> Found:
@@ -501,42 +523,6 @@ def _of_initializer(where: str, uri: str, size: model.ModelSize, kind: str, obje
         text += f"and it takes more than that: {source}"
         text += "" if kind == "InferenceService" else "; it looks at no ClusterStorageContainer"
         yield misread(where, text, f"raise it to at least {-(-size['gigabytes'] // 4)}Gi", "controller")
-
-
-_DEADLINE: Final = "serving.knative.dev/progress-deadline"
-_TIME: Final = memo.pattern(r"(\d{1,6})(s|m|h)", re.ASCII)
-
-
-def _of_deadline(
-    workload: model.Workload, value: paths.Object, size: model.ModelSize | None, objects: Objects
-) -> Found:
-    """A revision of Knative that ends before its model is loaded, with the time of a node that has to start first."""
-    given = places.values_at(value, "{metadata,spec.predictor,spec.template.metadata}.annotations^")
-    if _DEADLINE in given:
-        return
-    data = known_keys.part_at(objects.known("", "ConfigMap").get("config-deployment", {}), "/data")
-    written = _TIME.fullmatch(paths.text(data.get("progress-deadline")))
-    deadline = int(written[1]) * {"s": 1, "m": 60, "h": 3600}[written[2]] if written else 600
-    sizes = [
-        each.parallelism.get("model")
-        for pod_set in workload.pod_sets
-        for each in pod_set.containers
-        if each.parallelism
-    ]
-    found = next(filter(None, (size, *sizes)), None)
-    devices = {name for pod_set in workload.pod_sets for name in pod_set.accelerators}
-    nodes = objects.known("", "Node").values()
-    offered = {name for each in nodes for name in known_keys.part_at(each, "/status/allocatable")}
-    if found is None or not devices:
-        return
-    loading = found["gigabytes"] * 10**9 // _BYTES_PER_SECOND
-    starts = _SECONDS_OF_A_NODE if nodes and not devices <= offered else 0
-    if loading + starts > deadline:
-        text = f"sets no progress deadline, and Knative gives a revision up after {deadline} seconds: "
-        text += f"{found['gigabytes']} GB of weights take {loading} seconds at {_BYTES_PER_SECOND // 10**6} MB a second"
-        text += f", and no known node has {min(devices - offered)}, so a node has to start first" if starts else ""
-        remedy = f"set the annotation {_DEADLINE} to 30m, or keep a node ready"
-        yield misread(workload.pod_sets[0].path or "/spec", text, remedy, "controller")
 
 
 def _larger_than_files_of_nodes(
