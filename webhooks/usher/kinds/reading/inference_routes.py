@@ -10,6 +10,7 @@ from usher.kinds.reading import counts, known_keys
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.value_forms import (
+    Pod,
     at,
     is_placeholder,
     labelled_pods,
@@ -231,3 +232,85 @@ def _ranks_by_label(objects: Objects) -> Mapping[tuple[str, str, str], Sequence[
             for key, text in labels.items():
                 found[namespace, key, str(text)].append(ranks)
     return found
+
+
+def _no_port(path: str, text: str, remedy: str) -> model.UnreadKey:
+    return model.UnreadKey(path=path, text=text, remedy=remedy, important=False, dangling=True)
+
+
+def ports_of_service(
+    value: paths.Object, row: Mapping[str, Any], namespace: str, objects: Objects
+) -> Iterator[model.UnreadKey]:
+    """A port that a Service in the files does not have, and that another object names."""
+    for where, reference in at(value, row["at"]):
+        if not isinstance(reference, dict) or reference.get("kind", "Service") != "Service":
+            continue
+        within = paths.text(reference.get("namespace")) or namespace
+        name = paths.text(reference.get("name"))
+        found = objects.find(Reference(group="", kind="Service", name=name, namespace=within))
+        known = [] if isinstance(found, Absence) else values_at(found, "spec.ports[]")
+        wanted = next(iter(values_at(reference, row["ports"])), row.get("default"))
+        have = [each.get(field) for each in known if isinstance(each, dict) for field in ("port", "name")]
+        if have and isinstance(wanted, int | str) and wanted not in have and not is_placeholder(str(wanted)):
+            ports = ", ".join(str(each.get("port")) for each in known[:5] if isinstance(each, dict))
+            text = f"sends requests to the port {str(wanted)[:100]} of the Service {name[:100]}, which has {ports}"
+            place = next((each for each, _ in at(reference, row["ports"], where)), where)
+            yield _no_port(place, text, f"name the port {ports}")
+
+
+def ports_without_server(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
+    """A number of a port on which the model servers in the files do not listen that a Service or a pool selects."""
+    spec = paths.mapping(value.get("spec"))
+    selector = known_keys.part_at(spec, "/selector/matchLabels") or known_keys.part_at(spec, "/selector")
+    pods = labelled_pods(objects, namespace, selector)
+    found = [ports for _, each in pods if (ports := counts.ports_of_server(each))]
+    wanted = [
+        (f"{where}/targetPort" if "targetPort" in each else where, each.get("targetPort", each.get("port")))
+        for where, each in at(spec, "ports[]", "/spec")
+        if isinstance(each, dict)
+    ]
+    wanted += at(spec, "targetPorts[].number targetPortNumber", "/spec")
+    for where, port in wanted if selector and found and spec.get("clusterIP") != "None" else ():
+        if isinstance(port, int) and not any(_listens(each, port) for _, each in pods):
+            listed = ", ".join(map(str, sorted(set.union(*found))[:5]))
+            text = f"sends requests to the port {port}, and the model server that it selects listens on {listed}"
+            yield _no_port(where, text, f"name the port {listed}")
+    if selector and spec.get("clusterIP") != "None" and len(pods) > 1:
+        place = "/spec/selector/matchLabels" if "matchLabels" in str(spec.get("selector")) else "/spec/selector"
+        yield from _pods_of_other_ports(place, [port for _, port in wanted], pods)
+
+
+_PORTS: Final = "{containers,initContainers}[].ports[].containerPort"
+_WRITTEN: Final = "{containers,initContainers}[].{command[],args[],env[].value}"
+
+
+def _listens(spec: Mapping[str, Any], port: int) -> bool:
+    """Whether the server of a pod listens on a port, or a pod without a server that is known declares or names it."""
+    if ports := counts.ports_of_server(spec):
+        return port in ports
+    return port in values_at(spec, _PORTS) or any(str(port) in str(word) for word in values_at(spec, _WRITTEN))
+
+
+def _pods_of_other_ports(place: str, wanted: Sequence[Any], pods: Sequence[Pod]) -> Iterator[model.UnreadKey]:
+    """Pods that do not listen on any port of a Service or a pool, beside others that do: they refuse requests.
+
+    A port with a name leaves out the pods that do not have it. What a pod does not declare is unknown.
+    """
+    ports = {each for each in wanted if isinstance(each, int)}
+    listening = []
+    for labels, spec in pods:
+        declared = {each for each in values_at(spec, _PORTS) if isinstance(each, int)} | counts.ports_of_server(spec)
+        texts = {(key, text) for key, text in labels.items() if isinstance(text, str)}
+        listening.append((texts, declared, spec))
+    right = [own for own, found, _ in listening if found & ports]
+    for own, found, spec in listening if right and len(ports) == len({*map(str, wanted)}) else ():
+        words = values_at(spec, _WRITTEN)
+        if found and not found & ports and not any(str(port) in str(word) for port in ports for word in words):
+            name, listed = next(iter(texts_at(spec, "containers[].name")), "")[:60], sorted(found)[:5]
+            text = f"selects pods with the container {name}, which declares {', '.join(map(str, listed))} and "
+            text += f"not {min(ports)} as others that it selects, so a part of the requests is refused"
+            add = next((f"add {key}: {label}" for key, label in sorted(set.intersection(*right) - own)), "add a label")
+            serves = place.endswith("/matchLabels") and counts.ports_of_server(spec)
+            remedy = f"let it listen on {min(ports)} too, or give it a pool" if serves else f"{add} to the selector"
+            yield misread(place, text, remedy, "controller")
+            return
