@@ -33,6 +33,8 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
         yield from _picker_of_another_pool(value, objects)
     if key == ("", "Service"):
         yield from _ranks_without_server(value, objects)
+    elif objects.known("", "Service"):
+        yield from _addresses(value, objects)
 
 
 _GATEWAYS: Final = "gateway.networking.k8s.io"
@@ -314,3 +316,106 @@ def _pods_of_other_ports(place: str, wanted: Sequence[Any], pods: Sequence[Pod])
             remedy = f"let it listen on {min(ports)} too, or give it a pool" if serves else f"{add} to the selector"
             yield misread(place, text, remedy, "controller")
             return
+
+
+_URL: Final = memo.pattern(
+    r"\b(https?)://([a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)((?:\.[a-z0-9-]{1,63}){0,5})(?::(\d{1,5}))?(?=[/\s\"',;?]|$)"
+)
+_WITH_URLS: Final = "containers[].{command[],args[],env[].value} initContainers[].{command[],args[],env[].value}"
+
+
+def _addresses(value: paths.Object, objects: Objects) -> Found:
+    """Addresses, in pods and ConfigMaps, of Services of the files that lack their port, and names of models."""
+    if "://" not in str(value):
+        return
+    home = paths.text(paths.metadata(value).get("namespace"))
+    if value.get("kind") == "ConfigMap":
+        texts = list(places.texts_with_paths(value, "data.*"))
+    else:
+        specs = places.pod_specs(value)
+        texts = [each for spec, path, _ in specs for each in places.texts_with_paths(spec, _WITH_URLS, path)]
+    for where, text in texts:
+        if len(text) > _LONGEST or "://" not in text:
+            continue
+        if "litellm_params" in text:
+            yield from _models_of_litellm(where, known_keys.parsed(text), home, objects)
+        for found in _URL.finditer(_COMMENT.sub("", text)):
+            if wrong := _wrong_address(found, home, objects):
+                yield _no_port(where, *wrong)
+                break
+
+
+def _wrong_address(found: re.Match[str], home: str, objects: Objects) -> tuple[str, str] | None:
+    """Why a Service does not answer at an address, and a remedy. An address without a port may only be a name."""
+    scheme, name, rest, port = (each or "" for each in found.groups())
+    service = _service_at(name, rest, home, objects)
+    ports = values_at(service, "spec.ports[].port")
+    wanted = int(port or (443 if scheme == "https" else 80))
+    if not ports or wanted in ports or not all(isinstance(each, int) for each in ports):
+        return None
+    selector = known_keys.part_at(service, "/spec/selector")
+    within = paths.text(paths.metadata(service).get("namespace")) or home
+    if not port and not any(counts.ports_of_server(spec) for _, spec in labelled_pods(objects, within, selector)):
+        return None
+    listed, given = ", ".join(map(str, ports[:5])), f"{scheme}://{name}{rest}"[:120]
+    asked = f"{given}:{port}" if port else f"{given} without a port, which means {wanted},"
+    text = f"sends requests to {asked} and Service {name} has the port {listed}"
+    return text, f"write the port {listed}, or add {wanted} to the Service"
+
+
+_COMMENT: Final = memo.pattern(r"(?m)(?:^|\s)#.*$")
+_LONGEST: Final = 64 * 1024
+
+
+def _service_at(name: str, rest: str, home: str, objects: Objects) -> paths.Object:
+    """The Service of the files with an address; empty for others, and for one whose pods answer by their own ports."""
+    parts = rest.split(".")
+    within = parts[1] if len(parts) > 1 else home
+    if len(parts) > 2 and parts[2] != "svc":
+        return {}
+    found = objects.find(Reference(group="", kind="Service", name=name, namespace=within))
+    spec = {} if isinstance(found, Absence) else known_keys.part_at(found, "/spec")
+    is_plain = spec.get("clusterIP") != "None" and spec.get("type") != "ExternalName" and "selector" in spec
+    return {} if isinstance(found, Absence) or not is_plain else found
+
+
+_SERVED: Final = memo.pattern(r"--served[-_]model[-_]name[=\s]+((?:[\"']?[^\s\"'-][^\s\"']*[\"']?\s*)+)")
+_MODEL: Final = memo.pattern(r"(?:--model(?:-path)?[=\s]+|\bvllm\s+serve\s+)[\"']?([^\s\"'-][^\s\"']*)")
+_NAMED: Final = memo.pattern(r"(?:openai|hosted_vllm)/(.+)")
+
+
+def _models_of_litellm(where: str, configuration: paths.Object | None, home: str, objects: Objects) -> Found:
+    """Models of LiteLLM that the server behind their address serves under other names, and so answers with 404."""
+    for each in values_at(configuration or {}, "model_list[].litellm_params"):
+        url = _URL.search(paths.text(paths.mapping(each).get("api_base")))
+        named = _NAMED.fullmatch(paths.text(paths.mapping(each).get("model")))
+        service = _service_at(url[2], url[3], home, objects) if url else {}
+        if not service or not named or is_placeholder(named[1]):
+            continue
+        within = paths.text(paths.metadata(service).get("namespace")) or home
+        names = [
+            _served_as(spec)
+            for _, spec in labelled_pods(objects, within, known_keys.part_at(service, "/spec/selector"))
+        ]
+        known = set[str]().union(*names)
+        if names and all(names) and named[1] not in known:
+            text = (
+                f"asks Service {paths.text(paths.metadata(service).get('name'))[:60]} for the model {named[1][:100]}, "
+            )
+            text += f"and its server has {', '.join(sorted(known))[:200]}, so it answers with 404"
+            yield misread(where, text, f"write {named[0].partition('/')[0]}/{min(known)[:100]}", "controller")
+
+
+def _served_as(spec: Mapping[str, Any]) -> set[str]:
+    """The names under which a pod with vLLM or SGLang alone serves its model; empty if they are not known."""
+    containers = [each for each in values_at(spec, "containers[]") if isinstance(each, dict)]
+    if len(containers) != 1:
+        return set()
+    words = " ".join(texts_at(containers[0], "command[] args[]"))
+    if not _SILENT_AT_ROOT.search(f"{containers[0].get('image')} {words}") or re.search(
+        r"lora|--config\b|\$|\{", words
+    ):
+        return set()
+    given, own = _SERVED.search(words), _MODEL.search(words)
+    found = given[1].replace('"', "").replace("'", "").split() if given else [own[1]] if own else []
+    return set(found)
