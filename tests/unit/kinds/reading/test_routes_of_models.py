@@ -119,12 +119,37 @@ def _of_ingress(annotations: str, name: str, server: str = _SERVER) -> list[str]
         ("nginx.ingress.kubernetes.io/proxy-read-timeout: '600'", "nginx", _SERVER, []),
         ("", "nginx", "{image: nginx}", []),
         ("", "traefik", _SERVER, []),
+        (
+            "",
+            "gce",
+            _SERVER,
+            ["make a BackendConfig with timeoutSec, and name it in cloud.google.com/backend-config of the Service"],
+        ),
     ],
 )
 def test_defaults_of_ingress_controllers_that_hurt_model_servers(
     annotations: str, name: str, server: str, remedies: list[str]
 ) -> None:
     assert _of_ingress(annotations, name, server) == remedies
+
+
+_ROUTE = (
+    "{apiVersion: route.openshift.io/v1, kind: Route, metadata: {name: r, namespace: ml%s}, spec: {to: {name: llm}}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "server", "found"),
+    [
+        ("", _SERVER, 1),
+        (", annotations: {haproxy.router.openshift.io/timeout: 10m}", _SERVER, 0),
+        ("", "{image: nginx}", 0),
+    ],
+)
+def test_a_route_of_openshift_needs_a_timeout(metadata: str, server: str, found: int) -> None:
+    values = [yaml.safe_load(each) for each in (_ROUTE % metadata, *_cluster(server=server))]
+    key = ("route.openshift.io", "Route")
+    assert len(list(refused_values.beside_others(values[0], key, Objects(values)))) == found
 
 
 _TIMED = (

@@ -416,6 +416,25 @@ def unanswered(spec: Mapping[str, Any], path: str, kind: str = "") -> Iterator[m
             yield misread(f"{where}/path", text, f"ask {server.right}", "probe")
 
 
+def ports_twice(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
+    """A port on which two containers of a pod listen, which have one network: the second one ends."""
+    taken: dict[int, str] = {}
+    started = [(where, each) for where, each in at(spec, "containers[]", path) if isinstance(each, dict)]
+    before = [(where, each) for where, each in at(spec, "initContainers[]", path) if isinstance(each, dict)]
+    started += [(where, each) for where, each in before if each.get("restartPolicy") == "Always"]
+    for where, container in started if len(started) > 1 else ():
+        served = _served({"containers": [container]})
+        entries = [each for each in values_at(container, "ports[]") if isinstance(each, dict)]
+        tcp = {each.get("containerPort") for each in entries if each.get("protocol", "TCP") == "TCP"}
+        name = paths.text(container.get("name"))[:60]
+        for port in served[2] if served else {each for each in tcp if isinstance(each, int)}:
+            if port in taken:
+                text = f"has the containers {taken[port]} and {name}, which both listen on the port {port}, so one ends"
+                yield misread(where, text, "give one of them another port", "probe")
+                return
+            taken[port] = name
+
+
 @cache
 def _any_server() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """The programs and the images of all servers."""

@@ -29,6 +29,8 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
         yield from _defaults_of_gke(value, objects)
     if key == ("networking.k8s.io", "Ingress"):
         yield from _of_ingress(value, objects)
+    if key == ("route.openshift.io", "Route"):
+        yield from _of_openshift(value, objects)
     if key == ("apps", "Deployment"):
         yield from _picker_of_another_pool(value, objects)
     if key == ("", "Service"):
@@ -134,8 +136,29 @@ def _of_ingress(value: paths.Object, objects: Objects) -> Found:
         elif by == "nginx" and started and "/proxy-read-timeout" not in keys:
             text = "proxy-read-timeout, so by default nginx ends an answer that does not stream after 60 s"
             remedy = "add the annotation nginx.ingress.kubernetes.io/proxy-read-timeout"
+        elif by in ("gce", "gce-internal") and started and "backend-config" not in keys:
+            text = "a BackendConfig, so by default Google's load balancer ends each answer after 30 s"
+            remedy = (
+                "make a BackendConfig with timeoutSec, and name it in cloud.google.com/backend-config of the Service"
+            )
         if text:
             yield misread(where, f"leads to the server of Service {name[:80]} without {text}", remedy, "controller")
+
+
+_OF_ROUTE: Final = "haproxy.router.openshift.io/timeout"
+
+
+def _of_openshift(value: paths.Object, objects: Objects) -> Found:
+    """Routes of OpenShift whose router ends answers after the time of its default (docs.redhat.com, route timeouts)."""
+    metadata = paths.metadata(value)
+    home, name = (
+        paths.text(each) for each in (metadata.get("namespace"), known_keys.part_at(value, "/spec/to").get("name"))
+    )
+    given = paths.mapping(metadata.get("annotations"))
+    if name and _OF_ROUTE not in given and _writes(name, home, objects):
+        text = f"leads to the server of Service {name[:80]} without a timeout of its own, so by default the router "
+        text += "ends an answer that does not stream after 30 s"
+        yield misread("/spec/to/name", text, f"add the annotation {_OF_ROUTE}, for example with 10m", "controller")
 
 
 _POOLS: Final = ("inference.networking.k8s.io", "inference.networking.x-k8s.io")
