@@ -195,6 +195,53 @@ _KV_LIBRARY = "use a newer image, or lmcache/vllm-openai"
         ),
         (_OF_TGI, [], {"QUANTIZE": "exl2", "NUM_SHARD": "2"}, "", ["use one GPU, or another quantization"]),
         (_OF_TGI, [], {"QUANTIZE": "exl2", "NUM_SHARD": "1"}, "", []),
+        (
+            _OF_VLLM,
+            ["--model=hf://a/b"],
+            {},
+            "",
+            ["write owner/name for a model of the hub, or the folder of a volume"],
+        ),
+        (_OF_VLLM, ["--model=s3://a/b", "--load-format=runai_streamer"], {}, "", []),
+        (
+            _OF_VLLM,
+            ["--model=s3://a/b", "--load-format", "safetensors"],
+            {},
+            "",
+            ["write --load-format runai_streamer"],
+        ),
+        (
+            _OF_VLLM,
+            ["--model=google/gemma-3-12b-it", "--dtype=half"],
+            {"HF_TOKEN": "x"},
+            "",
+            ["set --dtype to bfloat16, which needs GPUs from Ampere on, or to float"],
+        ),
+        (_OF_VLLM, ["--model=google/gemma-3-12b-it", "--dtype=bfloat16"], {"HF_TOKEN": "x"}, "", []),
+        (_OF_VLLM, ["--model=a/b", "--served-model-name=a,b"], {}, "", ["write each name as an argument of its own"]),
+        (_OF_VLLM, ["--model=a/b", "--served-model-name", "a", "b"], {}, "", []),
+        (
+            "ollama/ollama:0.12.3",
+            [],
+            {"OLLAMA_NUM_GPU": "1"},
+            "",
+            ["use OLLAMA_CONTEXT_LENGTH for the context, and options of the request or of the Modelfile for others"],
+        ),
+        (
+            "ghcr.io/ggml-org/llama.cpp:server-cuda",
+            [],
+            {"LLAMA_ARG_NGL": "99"},
+            "",
+            ["use LLAMA_ARG_N_GPU_LAYERS or LLAMA_ARG_CTX_SIZE"],
+        ),
+        (
+            _OF_VLLM,
+            ["--model=a/b", "--enable-lora", "--lora-modules", "x=a/c", "sql=/adapters/sql"],
+            {},
+            "",
+            ["mount a volume with the adapter there"],
+        ),
+        (_OF_VLLM, ["--model=a/b", "--enable-lora", "--lora-modules", "sql=/adapters/sql"], {}, "/adapters", []),
     ],
 )
 def test_files_tokens_and_variables_of_servers(
@@ -226,6 +273,7 @@ def _of_pod(text: str, kind: str = "Deployment") -> list[str]:
 
 _READ_ONLY = "image: 'vllm/vllm-openai:v0.11.0', securityContext: {readOnlyRootFilesystem: true}"
 _KEYED = "image: 'vllm/vllm-openai:v0.11.0', args: [--api-key, x], readinessProbe: {httpGet: {port: 8000, %s}}"
+_TLS = "image: x, args: [--ssl-certfile, /c/tls.crt], readinessProbe: {httpGet: {port: 8000%s}}"
 _WORKER = "command: [sh, -c, 'ray start --address=$HEAD:6379 --block'], readinessProbe: {%s}"
 
 
@@ -251,6 +299,8 @@ _WORKER = "command: [sh, -c, 'ray start --address=$HEAD:6379 --block'], readines
         ("command: [sh, -c, 'ray start --head && vllm serve a/b -tp 16']", []),
         (_WORKER % "httpGet: {path: /health, port: 8000}", ["remove the probe, or let it run ray status"]),
         (_WORKER % "exec: {command: [ray, status]}", []),
+        (_TLS % "", ["set scheme: HTTPS in httpGet"]),
+        (_TLS % ", scheme: HTTPS", []),
         (_WORKER % "httpGet: {path: /api/local_raylet_healthz, port: 52365}", []),
     ],
 )  # fmt: skip

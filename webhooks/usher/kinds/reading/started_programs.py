@@ -545,12 +545,19 @@ def _is_json(text: str) -> bool:
     return True
 
 
+def _is_custom(key: tuple[str, str], value: paths.Object, path: str) -> bool:
+    """Whether containers of an InferenceService get no model from KServe, because it names none."""
+    is_predictor = key == ("serving.kserve.io", "InferenceService") and path == "/spec/predictor"
+    return is_predictor and not re.search("storage_?uri|'storage'|'model'", str(value).lower())
+
+
 def needs_of_programs(key: tuple[str, str], value: paths.Object, specs: Sequence[places.PodSpec]) -> Found:
     """Findings about programs in the pods of an object: their containers do not give what they need."""
     for spec, path, _ in specs:
         for index, container in enumerate(paths.elements(spec.get("containers"))):
             if isinstance(container, dict) and _OF_A_PROGRAM.search(str(container)):
-                started = _Started(container, spec, f"{path}/containers/{index}", key[0])
+                group = "" if _is_custom(key, value, path) else key[0]
+                started = _Started(container, spec, f"{path}/containers/{index}", group)
                 yield from _without_its_model(started) if started.whole else ()
                 for rule in (_hidden, _heads, _memory, _without_a_name, _arguments):
                     yield from rule(started)
