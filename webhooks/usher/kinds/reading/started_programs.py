@@ -546,7 +546,7 @@ def _is_json(text: str) -> bool:
 
 
 def _is_custom(key: tuple[str, str], value: paths.Object, path: str) -> bool:
-    """Whether containers of an InferenceService get no model from KServe, because it names none."""
+    """Whether containers belong to an InferenceService that names no model, so KServe adds no volume for it."""
     is_predictor = key == ("serving.kserve.io", "InferenceService") and path == "/spec/predictor"
     return is_predictor and not re.search("storage_?uri|'storage'|'model'", str(value).lower())
 
