@@ -319,6 +319,9 @@ _LLM = "serving.kserve.io/v1alpha2 LLMInferenceService"
 _SERVED = "serving.kserve.io/v1beta1 InferenceService"
 _STEPS = "serving.kserve.io/v1alpha1 InferenceGraph"
 _KAITO = "kaito.sh/v1beta1 Workspace"
+_BOOSTER = "workload.serving.volcano.sh/v1alpha1 ModelBooster"
+_SERVING = "workload.serving.volcano.sh/v1alpha1 ModelServing"
+_BACKEND = "{spec: {backend: {type: %s, modelURI: '%s', %sworkers: [{type: %s}]}}}"
 _AI_ROUTE = "aigateway.envoyproxy.io/v1alpha1 AIGatewayRoute"
 _MODE = "{metadata: {name: a, annotations: {serving.kserve.io/deploymentMode: %s}}, spec: {}}"
 _URI = "{metadata: {name: %s}, spec: {predictor: {model: {modelFormat: {name: vLLM}, storageUri: '%s'}%s}}}"
@@ -421,6 +424,28 @@ def _ray(accelerator: str, selector: str) -> str:
         (_KAITO, "{inference: {preset: {name: phi-4}, template: {}}}", ["keep one of them"]),
         (_KAITO, "{tuning: {}, inference: {preset: {name: phi-4}}}", ["make a workspace for each"]),
         (_KAITO, "{resource: {count: 2}, tuning: {method: qlora}}", ["set count to 1"]),
+        (
+            _BOOSTER,
+            _BACKEND % ("vLLM", "pvc:///c/m", "cacheURI: 'pvc://c', ", "prefill"),
+            ["write type: server, or the backend vLLMDisaggregated"],
+        ),
+        (_BOOSTER, _BACKEND % ("vLLM", "pvc:///c/m", "cacheURI: 'pvc://c', ", "server"), []),
+        (
+            _BOOSTER,
+            _BACKEND % ("vLLMDisaggregated", "pvc:///c/m", "", "decode"),
+            ["write cacheURI pvc://CLAIM and modelURI pvc:///CLAIM/PATH"],
+        ),
+        (
+            _SERVING,
+            "{spec: {rolloutStrategy: {type: RoleRollingUpdate, rollingUpdateConfiguration: {maxUnavailable: 1}}}}",
+            ["set maxUnavailable and partition in the roles"],
+        ),
+        (
+            _SERVING,
+            "{spec: {template: {roles: [{name: a, workerReplicas: 1}]}}}",
+            ["add workerTemplate, or set workerReplicas to 0"],
+        ),
+        (_SERVING, "{spec: {template: {roles: [{name: a, workerReplicas: 1, workerTemplate: {spec: {}}}]}}}", []),
         (_AI_ROUTE, _TIMED % "", ["set timeouts.request of the rule to what the longest answer takes"]),
         (_AI_ROUTE, _TIMED % "timeouts: {request: 10m}, ", []),
     ],
