@@ -48,16 +48,18 @@ _IN_PROFILE: Final = memo.pattern(r"[-_]tp([1-9][0-9]{0,3})(?:[-_]pp([1-9][0-9]{
 
 
 def read_nim_parallelism(container: Mapping[str, paths.Json], path: str) -> model.ModelParallelism | None:
-    """The parallelism of a NIM; None for other images, and if its variables do not set it."""
+    """The parallelism of a NIM; None for other images, and if neither its variables nor a single GPU set it."""
     image, variables = container.get("image"), container.get("env")
-    if not isinstance(image, str) or NIM_HINT not in image or not isinstance(variables, list):
+    if not isinstance(image, str) or NIM_HINT not in image:
         return None
     # The last of several variables with one name counts.
     found = {
         str(entry.get("name")): (entry.get("value"), f"{path}/env/{index}/value")
-        for index, entry in enumerate(variables)
+        for index, entry in enumerate(variables if isinstance(variables, list) else ())
         if isinstance(entry, dict)
     }
+    if found.keys().isdisjoint({*NIM_VARIABLES, "NIM_MODEL_NAME"}) and _visible_gpus(container) == 1:
+        return model.parallelism("NIM", (1, 1, 1), path=f"{path}/image")
     if not _SEVERAL_PODS.isdisjoint(found):
         return None
     sizes: dict[str, tuple[int, int]] = {}
@@ -312,13 +314,18 @@ def _is_for_language(container: Mapping[str, paths.Json]) -> bool:
 
 
 def _expanded(text: str, container: Mapping[str, paths.Json]) -> str:
-    """A command with the values of its variables, and the model that Text Generation Inference reads from one."""
+    """A command with the values of its variables, and the model that a variable, an address or a NIM says.
+
+    A NIM loads the weights with 8 bits where the GPU has them; some profiles for new GPUs have fewer.
+    """
     if "$" in text:
         text = _REFERENCE.sub(lambda each: _value_of(each[each.lastindex or 0], container) or each[0], text)
     if (given := _value_of("QUANTIZE", container)) and not _QUANTIZATION.search(text):
         text = f"{text} --quantize {given}"
     uri = paths.text(container.get("storageUri")) if _is_for_language(container) else ""
-    given = _value_of("MODEL_ID", container) or uri.partition("://")[2]
+    image = paths.text(container.get("image"))
+    of_nim = f"{image.rpartition('/')[2].partition(':')[0]}-fp8" if NIM_HINT in image else ""
+    given = _value_of("MODEL_ID", container) or uri.partition("://")[2] or of_nim
     return text if not given or _MODEL.search(text) else f"{text} --model-id {given}"
 
 

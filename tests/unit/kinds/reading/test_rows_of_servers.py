@@ -299,6 +299,14 @@ _WORKER = "command: [sh, -c, 'ray start --address=$HEAD:6379 --block'], readines
         ("command: [sh, -c, 'ray start --head && vllm serve a/b -tp 16']", []),
         (_WORKER % "httpGet: {path: /health, port: 8000}", ["remove the probe, or let it run ray status"]),
         (_WORKER % "exec: {command: [ray, status]}", []),
+        (
+            "command: [sh, -c, 'ray start --head --port=6379 --block && vllm serve a/b -tp 16']",
+            ["remove --block on the node that runs the server"],
+        ),
+        (
+            "command: [sh, -c, 'if x; then ray start --address=h --block; else ray start --head; vllm serve a; fi']",
+            [],
+        ),
         (_TLS % "", ["set scheme: HTTPS in httpGet"]),
         (_TLS % ", scheme: HTTPS", []),
         (_WORKER % "httpGet: {path: /api/local_raylet_healthz, port: 52365}", []),

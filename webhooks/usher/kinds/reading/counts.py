@@ -425,7 +425,7 @@ def ports_twice(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]
     for where, container in started if len(started) > 1 else ():
         served = _served({"containers": [container]})
         entries = [each for each in values_at(container, "ports[]") if isinstance(each, dict)]
-        tcp = {each.get("containerPort") for each in entries if each.get("protocol", "TCP") == "TCP"}
+        tcp = [each.get("containerPort") for each in entries if each.get("protocol", "TCP") == "TCP"]
         name = paths.text(container.get("name"))[:60]
         for port in served[2] if served else {each for each in tcp if isinstance(each, int)}:
             if port in taken:
