@@ -159,7 +159,8 @@ def test_text_generation_inference_takes_the_gpus_of_its_container() -> None:
     image = "ghcr.io/huggingface/text-generation-inference:3.3"
 
     assert sizes(image, resources={"limits": {"nvidia.com/gpu": "2"}}) == ("Text Generation Inference", 2, 1, 1)
-    assert sizes(image, resources={"limits": {"nvidia.com/mig-1g.10gb": 2}}) is None
+    assert sizes(image, resources={"limits": {"nvidia.com/mig-1g.10gb": 2}}) == ("Text Generation Inference", 1, 1, 1)
+    assert sizes(image, resources={"limits": {"nvidia.com/gpu": 1, "nvidia.com/gpumem": 10000}}) is None
     kserve: list[paths.Json] = ["python", "-m", "huggingfaceserver"]
     assert sizes(command=kserve, resources={"limits": {"nvidia.com/gpu": "2"}}) is None
 

@@ -25,7 +25,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import memo, model, paths
-from usher.kinds.reading import definition_limits, known_keys, machines, pod_templates, started_programs
+from usher.kinds.reading import definition_limits, disks, known_keys, machines, pod_templates, started_programs
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.values import Lookup, Objects
@@ -224,12 +224,15 @@ _DECIDE: Final = frozenset({"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "N
 
 
 def _visible_gpus(container: Mapping[str, paths.Json]) -> int | None:
-    """The whole GPUs that a container asks for, if its program sees and uses them all."""
+    """The whole GPUs that a container asks for, if its program sees and uses them all; of MIG devices it uses one."""
     limits = paths.mapping(paths.mapping(container.get("resources")).get("limits"))
-    asked = [str(number) for name, number in limits.items() if "/" in name]
-    names = places.texts_at(container, "env[].name")
-    is_plain = "nvidia.com/gpu" in limits and "envFrom" not in container and _DECIDE.isdisjoint(names)
-    return int(asked[0]) or None if is_plain and len(asked) == 1 and _NUMBER.fullmatch(asked[0]) else None
+    asked = [(name, str(number)) for name, number in limits.items() if "/" in name]
+    if len(asked) != 1 or "envFrom" in container or not _DECIDE.isdisjoint(places.texts_at(container, "env[].name")):
+        return None
+    name, number = asked[0]
+    if name.startswith("nvidia.com/mig-"):
+        return 1
+    return int(number) or None if name == "nvidia.com/gpu" and _NUMBER.fullmatch(number) else None
 
 
 def _server(text: str, image: str, *, has_command: bool) -> _Server | None:
@@ -496,6 +499,7 @@ def needs_of_cluster(
         yield from pod_templates.apart_on_a_ring(pod_set, objects)
     for spec, path, _ in specs:
         yield from _larger_than_files_of_nodes(workload, spec, path, objects)
+        yield from disks.pulled_by_ollama(spec, path, workload.namespace, objects)
     by_knative = workload.group == "serving.knative.dev"
     if workload.group == _GROUP_OF_KSERVE or by_knative:
         where, uri = next(
