@@ -42,6 +42,7 @@ def sizes(image: str = "registry.example.com/server:1", **fields: paths.Json) ->
         (["sglang", "serve", "--tp", "8", "--dp", "8", "--enable-dp-attention"], ("SGLang", 8, 1, 1)),
         (["python", "-m", "huggingfaceserver", "-tp", "2"], ("KServe's Hugging Face server", 2, 1, 1)),
         (["text-generation-launcher", "--num-shard", "4"], ("Text Generation Inference", 4, 1, 1)),
+        (["text-generation-launcher", "--model-id", "m"], ("Text Generation Inference", 8, 1, 1)),
         (["text-generation-launcher", "--sharded=true", "--num_shard=4"], ("Text Generation Inference", 4, 1, 1)),
     ],
 )
@@ -69,7 +70,6 @@ def test_the_flags_of_a_server_give_its_sizes(command: list[paths.Json], expecte
         pytest.param(["vllm", "serve", "m", "-dp", "16", "--data-parallel-address", "10.0.0.1"], id="ranks elsewhere"),
         pytest.param(["vllm", "serve", "m", "-dpl", "0"], id="a server without ranks"),
         pytest.param(["trtllm-serve", "m", "--tp_size", "2", "--cp_size", "2"], id="the axis of the context"),
-        pytest.param(["text-generation-launcher", "--model-id", "m"], id="a server that takes all GPUs"),
         pytest.param(["text-generation-launcher", "--sharded", "false", "--num-shard", "4"], id="shards switched off"),
         pytest.param(["vllm", "serve", "model", "-tp", "4", "--prefill-context-parallel-size=2"], id="another axis"),
         pytest.param(["vllm", "serve", "model", "-tp", "4", "-pcp", "2"], id="another axis, in short"),
@@ -149,7 +149,20 @@ def test_a_variable_of_the_container_gives_the_local_size() -> None:
 def test_a_variable_gives_the_shards_of_text_generation_inference() -> None:
     env: paths.Json = [{"name": "NUM_SHARD", "value": "4"}]
 
-    assert sizes("ghcr.io/huggingface/text-generation-inference:3.3", env=env) == ("Text Generation Inference", 4, 1, 1)
+    image = "ghcr.io/huggingface/text-generation-inference:3.3"
+    assert sizes(image, env=env) == ("Text Generation Inference", 4, 1, 1)
+    for name, source in (("NUM_SHARD", {"valueFrom": {}}), ("CUDA_VISIBLE_DEVICES", {"value": "0"})):
+        assert sizes(image, env=[{"name": name, **source}]) is None
+
+
+def test_text_generation_inference_takes_the_gpus_of_its_container() -> None:
+    image = "ghcr.io/huggingface/text-generation-inference:3.3"
+
+    assert sizes(image, resources={"limits": {"nvidia.com/gpu": "2"}}) == ("Text Generation Inference", 2, 1, 1)
+    assert sizes(image, resources={"limits": {"nvidia.com/mig-1g.10gb": 2}}) == ("Text Generation Inference", 1, 1, 1)
+    assert sizes(image, resources={"limits": {"nvidia.com/gpu": 1, "nvidia.com/gpumem": 10000}}) is None
+    kserve: list[paths.Json] = ["python", "-m", "huggingfaceserver"]
+    assert sizes(command=kserve, resources={"limits": {"nvidia.com/gpu": "2"}}) is None
 
 
 @pytest.mark.parametrize(

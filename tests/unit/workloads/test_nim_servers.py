@@ -65,3 +65,12 @@ def test_the_place_is_the_value() -> None:
 
     assert found is not None
     assert found["path"] == "/spec/containers/0/env/1/value"
+
+
+def test_a_nim_on_one_gpu_has_the_model_of_its_image() -> None:
+    container: dict[str, paths.Json] = {**builders.container(gpus=1), "image": NIM}
+    (found,) = pod_set(builders.pod(container)).containers
+
+    assert found.parallelism is not None
+    assert found.parallelism["gpus"] == 1
+    assert (found.parallelism["model"]["name"], found.parallelism["model"]["gigabytes"]) == ("70B", 70)

@@ -144,7 +144,7 @@ def read_launch(
 def _may_be_server(text: str, container: Mapping[str, paths.Json]) -> bool:
     image = container.get("image")
     texts = f"{text}\n{image}" if isinstance(image, str) else text
-    return any(map(texts.__contains__, model_servers.HINTS))
+    return "modelFormat" in container or any(map(texts.__contains__, model_servers.HINTS))
 
 
 def _unreadable(command: object, args: object, path: str, reading: Reading) -> Launch:

@@ -25,7 +25,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import memo, model, paths
-from usher.kinds.reading import definition_limits, known_keys, machines, pod_templates, started_programs
+from usher.kinds.reading import definition_limits, disks, known_keys, machines, pod_templates, started_programs
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.values import Lookup, Objects
@@ -48,16 +48,18 @@ _IN_PROFILE: Final = memo.pattern(r"[-_]tp([1-9][0-9]{0,3})(?:[-_]pp([1-9][0-9]{
 
 
 def read_nim_parallelism(container: Mapping[str, paths.Json], path: str) -> model.ModelParallelism | None:
-    """The parallelism of a NIM; None for other images, and if its variables do not set it."""
+    """The parallelism of a NIM; None for other images, and if neither its variables nor a single GPU set it."""
     image, variables = container.get("image"), container.get("env")
-    if not isinstance(image, str) or NIM_HINT not in image or not isinstance(variables, list):
+    if not isinstance(image, str) or NIM_HINT not in image:
         return None
     # The last of several variables with one name counts.
     found = {
         str(entry.get("name")): (entry.get("value"), f"{path}/env/{index}/value")
-        for index, entry in enumerate(variables)
+        for index, entry in enumerate(variables if isinstance(variables, list) else ())
         if isinstance(entry, dict)
     }
+    if found.keys().isdisjoint({*NIM_VARIABLES, "NIM_MODEL_NAME"}) and _visible_gpus(container) == 1:
+        return model.parallelism("NIM", (1, 1, 1), path=f"{path}/image")
     if not _SEVERAL_PODS.isdisjoint(found):
         return None
     sizes: dict[str, tuple[int, int]] = {}
@@ -97,6 +99,8 @@ class _Server(Struct, frozen=True, kw_only=True):
     tensor: str
     takes_all: bool = False
     """Whether it uses all visible GPUs and not one without a tensor parallel size."""
+    rank_each: bool = False
+    """Whether it starts a rank on each of them then."""
     pipeline: str = ""
     data: str = ""
     local: str = ""
@@ -173,7 +177,7 @@ def read_parallelism(
         server = _server(text, image if isinstance(image, str) else "", has_command=bool(container.get("command")))
     if server is None:
         return read_nim_parallelism(container, path)
-    if not (words or server.variable) or _has(server.elsewhere, text):
+    if not (words or server.variable or _is_for_language(container)) or _has(server.elsewhere, text):
         return None
     tensor, pipeline = _tensor(server, text, container), _size(server.pipeline, text, container)
     data, own = _data(server, text, container)
@@ -205,12 +209,30 @@ def _data(server: _Server, text: str, container: Mapping[str, paths.Json]) -> tu
 
 def _tensor(server: _Server, text: str, container: Mapping[str, paths.Json]) -> int | None:
     """The tensor parallel size; None if it is unknown, and 1 without one."""
-    if server.variable and not _has(server.tensor, text):
-        given = _value_of(server.variable, container)
+    if _has(server.tensor, text):
+        return _size(server.tensor, text, container)
+    if server.variable and (given := _value_of(server.variable, container)):
         return int(given) if _NUMBER.fullmatch(given) else None
-    if server.takes_all and not _has(server.tensor, text):
+    if not server.takes_all:
+        return 1
+    number = _visible_gpus(container)
+    return number if number == 1 or server.rank_each else None
+
+
+_DECIDE: Final = frozenset({"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "NUM_SHARD", "SHARDED"})
+"""Variables that decide which GPUs a program sees or uses."""
+
+
+def _visible_gpus(container: Mapping[str, paths.Json]) -> int | None:
+    """The whole GPUs that a container asks for, if its program sees and uses them all; of MIG devices it uses one."""
+    limits = paths.mapping(paths.mapping(container.get("resources")).get("limits"))
+    asked = [(name, str(number)) for name, number in limits.items() if "/" in name]
+    if len(asked) != 1 or "envFrom" in container or not _DECIDE.isdisjoint(places.texts_at(container, "env[].name")):
         return None
-    return _size(server.tensor, text, container)
+    name, number = asked[0]
+    if name.startswith("nvidia.com/mig-"):
+        return 1
+    return int(number) or None if name == "nvidia.com/gpu" and _NUMBER.fullmatch(number) else None
 
 
 def _server(text: str, image: str, *, has_command: bool) -> _Server | None:
@@ -289,11 +311,24 @@ _OF_OTHER_SIZE: Final = memo.pattern(
 )
 
 
+def _is_for_language(container: Mapping[str, paths.Json]) -> bool:
+    """Whether it is the model of an InferenceService in a format whose servers load the weights as they are."""
+    return re.search("huggingface|vllm|sglang", str(container.get("modelFormat")).lower()) is not None
+
+
 def _expanded(text: str, container: Mapping[str, paths.Json]) -> str:
-    """A command with the values of its variables, and the model that Text Generation Inference reads from one."""
+    """A command with the values of its variables, and the model that a variable, an address or a NIM says.
+
+    A NIM loads the weights with 8 bits where the GPU has them; some profiles for new GPUs have fewer.
+    """
     if "$" in text:
         text = _REFERENCE.sub(lambda each: _value_of(each[each.lastindex or 0], container) or each[0], text)
-    given = _value_of("MODEL_ID", container)
+    if (given := _value_of("QUANTIZE", container)) and not _QUANTIZATION.search(text):
+        text = f"{text} --quantize {given}"
+    uri = paths.text(container.get("storageUri")) if _is_for_language(container) else ""
+    image = paths.text(container.get("image"))
+    of_nim = f"{image.rpartition('/')[2].partition(':')[0]}-fp8" if NIM_HINT in image else ""
+    given = _value_of("MODEL_ID", container) or uri.partition("://")[2] or of_nim
     return text if not given or _MODEL.search(text) else f"{text} --model-id {given}"
 
 
@@ -444,9 +479,6 @@ def _options_of_other_devices(pod_set: model.PodSet, container: model.Container)
 
 
 _GROUP_OF_KSERVE: Final = "serving.kserve.io"
-_BYTES_PER_SECOND: Final = 200_000_000
-_SECONDS_OF_A_NODE: Final = 300
-"""How fast weights load, as the default of the check killed-while-loading, and the least time until a node is there."""
 _PART: Final = 16
 """The storage initializer takes at least this part of what it downloads (kserve/kserve#5162, #5412)."""
 
@@ -467,6 +499,7 @@ def needs_of_cluster(
         yield from pod_templates.apart_on_a_ring(pod_set, objects)
     for spec, path, _ in specs:
         yield from _larger_than_files_of_nodes(workload, spec, path, objects)
+        yield from disks.pulled_by_ollama(spec, path, workload.namespace, objects)
     by_knative = workload.group == "serving.knative.dev"
     if workload.group == _GROUP_OF_KSERVE or by_knative:
         where, uri = next(
@@ -477,7 +510,7 @@ def needs_of_cluster(
             yield from _of_initializer(where, uri, size, workload.kind, objects)
         if by_knative or (workload.kind == "InferenceService" and definition_limits.is_by_knative(value, objects)):
             yield from definition_limits.refused_by_knative(value, objects)
-            yield from _of_deadline(workload, value, size, objects)
+            yield from definition_limits.deadline_of_knative(workload, value, size, objects)
 
 
 def _of_initializer(where: str, uri: str, size: model.ModelSize, kind: str, objects: Objects) -> Found:
@@ -501,42 +534,6 @@ def _of_initializer(where: str, uri: str, size: model.ModelSize, kind: str, obje
         text += f"and it takes more than that: {source}"
         text += "" if kind == "InferenceService" else "; it looks at no ClusterStorageContainer"
         yield misread(where, text, f"raise it to at least {-(-size['gigabytes'] // 4)}Gi", "controller")
-
-
-_DEADLINE: Final = "serving.knative.dev/progress-deadline"
-_TIME: Final = memo.pattern(r"(\d{1,6})(s|m|h)", re.ASCII)
-
-
-def _of_deadline(
-    workload: model.Workload, value: paths.Object, size: model.ModelSize | None, objects: Objects
-) -> Found:
-    """A revision of Knative that ends before its model is loaded, with the time of a node that has to start first."""
-    given = places.values_at(value, "{metadata,spec.predictor,spec.template.metadata}.annotations^")
-    if _DEADLINE in given:
-        return
-    data = known_keys.part_at(objects.known("", "ConfigMap").get("config-deployment", {}), "/data")
-    written = _TIME.fullmatch(paths.text(data.get("progress-deadline")))
-    deadline = int(written[1]) * {"s": 1, "m": 60, "h": 3600}[written[2]] if written else 600
-    sizes = [
-        each.parallelism.get("model")
-        for pod_set in workload.pod_sets
-        for each in pod_set.containers
-        if each.parallelism
-    ]
-    found = next(filter(None, (size, *sizes)), None)
-    devices = {name for pod_set in workload.pod_sets for name in pod_set.accelerators}
-    nodes = objects.known("", "Node").values()
-    offered = {name for each in nodes for name in known_keys.part_at(each, "/status/allocatable")}
-    if found is None or not devices:
-        return
-    loading = found["gigabytes"] * 10**9 // _BYTES_PER_SECOND
-    starts = _SECONDS_OF_A_NODE if nodes and not devices <= offered else 0
-    if loading + starts > deadline:
-        text = f"sets no progress deadline, and Knative gives a revision up after {deadline} seconds: "
-        text += f"{found['gigabytes']} GB of weights take {loading} seconds at {_BYTES_PER_SECOND // 10**6} MB a second"
-        text += f", and no known node has {min(devices - offered)}, so a node has to start first" if starts else ""
-        remedy = f"set the annotation {_DEADLINE} to 30m, or keep a node ready"
-        yield misread(workload.pod_sets[0].path or "/spec", text, remedy, "controller")
 
 
 def _larger_than_files_of_nodes(

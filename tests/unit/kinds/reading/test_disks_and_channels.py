@@ -252,3 +252,24 @@ def test_two_roles_do_not_share_a_disk_of_one_node(job: str, modes: str, is_foun
     claim = _object("v1", "PersistentVolumeClaim", f"accessModes: [{modes}]", "name: data, namespace: a")
 
     assert any("in pods of two roles" in each for each in _findings(job, claim)) is is_found
+
+
+@pytest.mark.parametrize(
+    ("model", "volume", "count"),
+    [
+        ("llama3.3:70b", "persistentVolumeClaim: {claimName: c}", 1),
+        ("llama3.2:3b", "persistentVolumeClaim: {claimName: c}", 0),
+        ("llama3.3:70b-instruct-q2_K", "persistentVolumeClaim: {claimName: c}", 0),
+        ("llama3.3:70b", "persistentVolumeClaim: {claimName: other}", 0),
+        ("qwen3:32b", "emptyDir: {sizeLimit: 10Gi}", 1),
+        ("qwen3:32b", "emptyDir: {}", 0),
+    ],
+)
+def test_a_model_of_ollama_fits_its_volume(model: str, volume: str, count: int) -> None:
+    claim = _object("v1", "PersistentVolumeClaim", "resources: {requests: {storage: 20Gi}}", "name: c, namespace: a")
+    mounts = "volumeMounts: [{name: m, mountPath: /root/.ollama}]"
+    container = f"{{name: o, command: [sh, -c, 'ollama pull {model}'], {mounts}}}"
+    text = f"{{containers: [{container}], volumes: [{{name: m, {volume}}}]}}"
+
+    found = list(disks.pulled_by_ollama(yaml.safe_load(text), "/spec", "a", Objects([yaml.safe_load(claim)])))
+    assert len(found) == count

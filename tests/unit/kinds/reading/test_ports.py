@@ -225,3 +225,51 @@ def test_a_liveness_probe_does_not_ask_whether_the_server_is_ready(
     found = controller_rules.refused(value, ("apps", "Deployment"), value_forms.pod_specs(value))
 
     assert [each.remedy for each in found if each.topic == "probe"] == remedies
+
+
+_TWO = """
+[{name: a, command: [vllm, serve, m, '--port=%s'], ports: [{containerPort: 8000}]},
+ {name: b, ports: [{containerPort: %s%s}]}]
+"""
+_LOCAL = "add --host 0.0.0.0"
+
+
+@pytest.mark.parametrize(
+    ("kind", "containers", "remedies"),
+    [
+        ("apps/v1 Deployment", _TWO % (8000, 8000, ""), ["give one of them another port"]),
+        ("apps/v1 Deployment", _TWO % (8200, 8000, ""), []),
+        ("apps/v1 Deployment", _TWO % (8000, 8000, ", protocol: UDP"), []),
+        ("apps/v1 Deployment", "[{name: a, command: [uvicorn, 'app:x'], ports: [{containerPort: 8000}]}]", [_LOCAL]),
+        (
+            "apps/v1 Deployment",
+            "[{name: a, command: [sh, -c, 'pip install uvicorn && python app.py'], ports: [{containerPort: 8000}]}]",
+            [],
+        ),
+        ("apps/v1 Deployment", "[{name: a, command: [xinference-local], ports: [{containerPort: 9997}]}]", [_LOCAL]),
+        (
+            "apps/v1 Deployment",
+            "[{name: a, command: [xinference-local, -H, 0.0.0.0], ports: [{containerPort: 9997}]}]",
+            [],
+        ),
+        (
+            "serving.knative.dev/v1 Service",
+            "[{image: 'vllm/vllm-openai:v0.11.0', args: [--model=a/b]}]",
+            ["declare containerPort 8000"],
+        ),
+        (
+            "serving.knative.dev/v1 Service",
+            "[{image: 'vllm/vllm-openai:v0.11.0', args: [--model=a/b, --port=8080]}]",
+            [],
+        ),
+        ("apps/v1 Deployment", "[{image: 'vllm/vllm-openai:v0.11.0', args: [--model=a/b]}]", []),
+    ],
+)
+def test_containers_listen_where_others_ask(kind: str, containers: str, remedies: list[str]) -> None:
+    version, _, name = kind.rpartition(" ")
+    spec = {"template": {"spec": {"containers": yaml.safe_load(containers)}}}
+    value: _Json = {"apiVersion": version, "kind": name, "spec": spec}
+    key = (version.rpartition("/")[0], name)
+    found = controller_rules.refused(value, key, value_forms.pod_specs(value))
+
+    assert [each.remedy for each in found if each.topic == "probe"] == remedies

@@ -119,12 +119,37 @@ def _of_ingress(annotations: str, name: str, server: str = _SERVER) -> list[str]
         ("nginx.ingress.kubernetes.io/proxy-read-timeout: '600'", "nginx", _SERVER, []),
         ("", "nginx", "{image: nginx}", []),
         ("", "traefik", _SERVER, []),
+        (
+            "",
+            "gce",
+            _SERVER,
+            ["make a BackendConfig with timeoutSec, and name it in cloud.google.com/backend-config of the Service"],
+        ),
     ],
 )
 def test_defaults_of_ingress_controllers_that_hurt_model_servers(
     annotations: str, name: str, server: str, remedies: list[str]
 ) -> None:
     assert _of_ingress(annotations, name, server) == remedies
+
+
+_ROUTE = (
+    "{apiVersion: route.openshift.io/v1, kind: Route, metadata: {name: r, namespace: ml%s}, spec: {to: {name: llm}}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "server", "found"),
+    [
+        ("", _SERVER, 1),
+        (", annotations: {haproxy.router.openshift.io/timeout: 10m}", _SERVER, 0),
+        ("", "{image: nginx}", 0),
+    ],
+)
+def test_a_route_of_openshift_needs_a_timeout(metadata: str, server: str, found: int) -> None:
+    values = [yaml.safe_load(each) for each in (_ROUTE % metadata, *_cluster(server=server))]
+    key = ("route.openshift.io", "Route")
+    assert len(list(refused_values.beside_others(values[0], key, Objects(values)))) == found
 
 
 _TIMED = (
@@ -152,3 +177,57 @@ def test_a_gateway_of_gke_asks_servers_for_the_root_and_ends_answers(
     others = [each.replace("gatewayClassName: c", f"gatewayClassName: {of_class}") for each in _cluster("x/y")]
 
     assert len(_found(_route(), *others, *policies)) == found
+
+
+_SERVICE = """
+{apiVersion: v1, kind: Service, metadata: {name: llm, namespace: ml}, spec:
+  {%sselector: {app: llm}, ports: [{port: 80}]}}
+"""
+_CLIENT = """
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: c, namespace: ml}, spec: {template: {spec: {containers:
+  [{name: c, image: a/b, env: [{name: URL, value: '%s'}]}]}}}}
+"""
+_LITELLM = """
+{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: ml}, data: {c: "model_list:\\n- litellm_params:
+  {model: %s, api_base: 'http://llm/v1'}\\n"}}
+"""
+
+
+def _remedies(value: str, *others: str) -> list[str]:
+    values = [yaml.safe_load(each) for each in (value, *others)]
+    key = ("", "ConfigMap") if values[0]["kind"] == "ConfigMap" else ("apps", "Deployment")
+    return [each.remedy for each in refused_values.beside_others(values[0], key, Objects(values))]
+
+
+@pytest.mark.parametrize(
+    ("url", "service", "remedy"),
+    [
+        ("http://llm:8000/v1", "", "write the port 80, or add 8000 to the Service"),
+        ("see http://llm.ml.svc.cluster.local:8000", "", "write the port 80, or add 8000 to the Service"),
+        ("https://llm/v1", "", "write the port 80, or add 443 to the Service"),
+        ("http://llm/v1", "", ""),
+        ("http://llm.ml:80", "", ""),
+        ("http://llm.other:8000", "", ""),
+        ("http://llm.ml.example.com:8000", "", ""),
+        ("http://llm:${PORT}", "", ""),
+        ("http://llm:8000", "clusterIP: None, ", ""),
+    ],
+)
+def test_addresses_have_a_port_of_their_service(url: str, service: str, remedy: str) -> None:
+    assert _remedies(_CLIENT % url, _SERVICE % service, _deployment(_SERVER)) == ([remedy] if remedy else [])
+
+
+@pytest.mark.parametrize(
+    ("model", "server", "remedy"),
+    [
+        ("openai/a/c", _SERVER, ["write openai/a/b"]),
+        ("hosted_vllm/a/b", _SERVER, []),
+        ("ollama/a/c", _SERVER, []),
+        ("openai/chat", _SERVER.replace("a/b", "a/b, --served-model-name, chat, other"), []),
+        ("openai/a/b", _SERVER.replace("a/b", "a/b, --served-model-name=chat"), ["write openai/chat"]),
+        ("openai/mine", _SERVER.replace("a/b", "a/b, --enable-lora, --lora-modules, mine=/m"), []),
+        ("openai/a/c", "{image: 'ollama/ollama:0.5.4'}", []),
+    ],
+)
+def test_litellm_asks_a_server_for_a_model_that_it_has(model: str, server: str, remedy: list[str]) -> None:
+    assert _remedies(_LITELLM % model, _SERVICE % "", _deployment(server)) == remedy

@@ -135,6 +135,125 @@ def test_a_repository_in_the_form_of_another_server_is_found(image: str, args: s
     assert _of_program(image, args) == remedies
 
 
+_TEI = "ghcr.io/huggingface/text-embeddings-inference:89-1.8"
+_TRT = "nvcr.io/nvidia/tensorrt-llm/release:1.0.0"
+_LITELLM = "ghcr.io/berriai/litellm:main-stable"
+_NIXL = '--kv-transfer-config={"kv_connector":"NixlConnector","kv_role":"kv_consumer"}'
+_FILE = "mount a ConfigMap or a volume with it there"
+_OFFLINE = "mount a volume with the cache of models, or remove the variable that ends in OFFLINE"
+_KV_LIBRARY = "use a newer image, or lmcache/vllm-openai"
+
+
+@pytest.mark.parametrize(
+    ("image", "args", "env", "mount", "remedies"),
+    [
+        (_OF_VLLM, ["--model=a/b", "--chat-template", "/t/a.jinja"], {}, "", [_FILE]),
+        (_OF_VLLM, ["--model=a/b", "--chat-template", "/t/a.jinja"], {}, "/t", []),
+        (_OF_VLLM, ["--model=a/b", "--chat-template=/t/a.jinja"], {}, "/t/a.jinja", []),
+        (_OF_VLLM, ["--model=a/b", "--chat-template=/t/a.jinja"], {}, "/templates", [_FILE]),
+        (_OF_VLLM, ["--model=a/b", "--chat-template=/vllm-workspace/examples/a.jinja"], {}, "", []),
+        ("lab/vllm-openai:v0.11.0", ["--model=a/b", "--chat-template=/t/a.jinja"], {}, "", []),
+        (_TRT, ["trtllm-serve", "a/b", "--extra_llm_api_options", "/c/x.yml"], {}, "", [_FILE]),
+        (_LITELLM, ["--config", "/app/config.yaml"], {}, "", [_FILE]),
+        (_LITELLM, ["--config", "/app/config.yaml"], {}, "/app/config.yaml", []),
+        (_OF_VLLM, ["--model=a/b"], {"LMCACHE_CONFIG_FILE": "/c/l.yaml"}, "", [_FILE]),
+        (_OF_VLLM, ["--model=a/b"], {"LMCACHE_CONFIG_FILE": "/c/l.yaml"}, "/c", []),
+        (_OF_VLLM, ["--model=a/b"], {"HUGGINGFACE_TOKEN": "x"}, "", ["call the variable HF_TOKEN"]),
+        (_OF_VLLM, ["--model=a/b"], {"HUGGINGFACE_TOKEN": "x", "HF_TOKEN": "x"}, "", []),
+        (
+            _TEI,
+            ["--model-id=google/embeddinggemma-300m"],
+            {},
+            "",
+            ["accept the licence, and set HF_TOKEN from a Secret"],
+        ),
+        (_TEI, ["--model-id=google/embeddinggemma-300m"], {"HF_TOKEN": "x"}, "", []),
+        (_TEI, ["--model-id=BAAI/bge-m3"], {"HF_HUB_OFFLINE": "1"}, "", [_OFFLINE]),
+        (_OF_TGI, [], {"MODEL_ID": "Qwen/Qwen3-8B", "HF_HUB_OFFLINE": "1"}, "", [_OFFLINE]),
+        (_OF_TGI, [], {"MODEL_ID": "Qwen/Qwen3-8B", "HF_HUB_OFFLINE": "1"}, "/data", []),
+        (_OF_TGI, [], {"MODEL_ID": "/data/m", "HF_HUB_OFFLINE": "1"}, "/data", []),
+        ("vllm/vllm-openai:v0.9.2", ["--model=a/b", _NIXL], {}, "", [_KV_LIBRARY]),
+        ("vllm/vllm-openai:v0.20.1", ["--model=a/b", _NIXL], {}, "", []),
+        (_OF_VLLM, ["--model=a/b"], {"VLLM_USE_V1": "0"}, "", ["remove it, or use vLLM 0.10.2"]),
+        ("vllm/vllm-openai:v0.10.2", ["--model=a/b"], {"VLLM_USE_V1": "0"}, "", []),
+        (_OF_VLLM, ["--model=a/b"], {"VLLM_ATTENTION_BACKEND": "FLASH_ATTENTION"}, "", ["use FLASH_ATTN"]),
+        (_OF_VLLM, ["--model=a/b"], {"VLLM_ATTENTION_BACKEND": "FLASHINFER"}, "", []),
+        (_OF_TGI, ["--max-input-length=9"], {"MAX_INPUT_TOKENS": "9"}, "", ["keep --max-input-tokens"]),
+        (
+            _OF_TGI,
+            [],
+            {"MAX_INPUT_TOKENS": "99", "MAX_TOTAL_TOKENS": "99"},
+            "",
+            ["set --max-total-tokens above the input tokens"],
+        ),
+        (
+            _OF_TGI,
+            ["--max-total-tokens=99"],
+            {"MAX_BATCH_TOTAL_TOKENS": "50"},
+            "",
+            ["raise --max-batch-total-tokens, or leave it out"],
+        ),
+        (_OF_TGI, [], {"QUANTIZE": "exl2", "NUM_SHARD": "2"}, "", ["use one GPU, or another quantization"]),
+        (_OF_TGI, [], {"QUANTIZE": "exl2", "NUM_SHARD": "1"}, "", []),
+        (
+            _OF_VLLM,
+            ["--model=hf://a/b"],
+            {},
+            "",
+            ["write owner/name for a model of the hub, or the folder of a volume"],
+        ),
+        (_OF_VLLM, ["--model=s3://a/b", "--load-format=runai_streamer"], {}, "", []),
+        (
+            _OF_VLLM,
+            ["--model=s3://a/b", "--load-format", "safetensors"],
+            {},
+            "",
+            ["write --load-format runai_streamer"],
+        ),
+        (
+            _OF_VLLM,
+            ["--model=google/gemma-3-12b-it", "--dtype=half"],
+            {"HF_TOKEN": "x"},
+            "",
+            ["set --dtype to bfloat16, which needs GPUs from Ampere on, or to float"],
+        ),
+        (_OF_VLLM, ["--model=google/gemma-3-12b-it", "--dtype=bfloat16"], {"HF_TOKEN": "x"}, "", []),
+        (_OF_VLLM, ["--model=a/b", "--served-model-name=a,b"], {}, "", ["write each name as an argument of its own"]),
+        (_OF_VLLM, ["--model=a/b", "--served-model-name", "a", "b"], {}, "", []),
+        (
+            "ollama/ollama:0.12.3",
+            [],
+            {"OLLAMA_NUM_GPU": "1"},
+            "",
+            ["use OLLAMA_CONTEXT_LENGTH for the context, and options of the request or of the Modelfile for others"],
+        ),
+        (
+            "ghcr.io/ggml-org/llama.cpp:server-cuda",
+            [],
+            {"LLAMA_ARG_NGL": "99"},
+            "",
+            ["use LLAMA_ARG_N_GPU_LAYERS or LLAMA_ARG_CTX_SIZE"],
+        ),
+        (
+            _OF_VLLM,
+            ["--model=a/b", "--enable-lora", "--lora-modules", "x=a/c", "sql=/adapters/sql"],
+            {},
+            "",
+            ["mount a volume with the adapter there"],
+        ),
+        (_OF_VLLM, ["--model=a/b", "--enable-lora", "--lora-modules", "sql=/adapters/sql"], {}, "/adapters", []),
+    ],
+)
+def test_files_tokens_and_variables_of_servers(
+    image: str, args: list[str], env: dict[str, str], mount: str, remedies: list[str]
+) -> None:
+    more = {
+        "env": [{"name": name, "value": value} for name, value in env.items()],
+        "volumeMounts": [{"name": "m", "mountPath": mount}] if mount else [],
+    }
+    assert _of_program(image, ", ".join(f"'{each}'" for each in args), **more) == remedies
+
+
 def _of_pod(text: str, kind: str = "Deployment") -> list[str]:
     container: _Json = {"name": "c", **yaml.safe_load(f"{{{text}}}")}
     key = {"Deployment": "apps/v1", "Pod": "v1"}[kind]
@@ -154,6 +273,7 @@ def _of_pod(text: str, kind: str = "Deployment") -> list[str]:
 
 _READ_ONLY = "image: 'vllm/vllm-openai:v0.11.0', securityContext: {readOnlyRootFilesystem: true}"
 _KEYED = "image: 'vllm/vllm-openai:v0.11.0', args: [--api-key, x], readinessProbe: {httpGet: {port: 8000, %s}}"
+_TLS = "image: x, args: [--ssl-certfile, /c/tls.crt], readinessProbe: {httpGet: {port: 8000%s}}"
 _WORKER = "command: [sh, -c, 'ray start --address=$HEAD:6379 --block'], readinessProbe: {%s}"
 
 
@@ -179,6 +299,16 @@ _WORKER = "command: [sh, -c, 'ray start --address=$HEAD:6379 --block'], readines
         ("command: [sh, -c, 'ray start --head && vllm serve a/b -tp 16']", []),
         (_WORKER % "httpGet: {path: /health, port: 8000}", ["remove the probe, or let it run ray status"]),
         (_WORKER % "exec: {command: [ray, status]}", []),
+        (
+            "command: [sh, -c, 'ray start --head --port=6379 --block && vllm serve a/b -tp 16']",
+            ["remove --block on the node that runs the server"],
+        ),
+        (
+            "command: [sh, -c, 'if x; then ray start --address=h --block; else ray start --head; vllm serve a; fi']",
+            [],
+        ),
+        (_TLS % "", ["set scheme: HTTPS in httpGet"]),
+        (_TLS % ", scheme: HTTPS", []),
         (_WORKER % "httpGet: {path: /api/local_raylet_healthz, port: 52365}", []),
     ],
 )  # fmt: skip
@@ -194,6 +324,16 @@ def _of_object(version: str, text: str) -> list[str]:
 
 _KNATIVE = "serving.knative.dev/v1 Service"
 _LLM = "serving.kserve.io/v1alpha2 LLMInferenceService"
+_SERVED = "serving.kserve.io/v1beta1 InferenceService"
+_STEPS = "serving.kserve.io/v1alpha1 InferenceGraph"
+_KAITO = "kaito.sh/v1beta1 Workspace"
+_BOOSTER = "workload.serving.volcano.sh/v1alpha1 ModelBooster"
+_SERVING = "workload.serving.volcano.sh/v1alpha1 ModelServing"
+_BACKEND = "{spec: {backend: {type: %s, modelURI: '%s', %sworkers: [{type: %s}]}}}"
+_AI_ROUTE = "aigateway.envoyproxy.io/v1alpha1 AIGatewayRoute"
+_MODE = "{metadata: {name: a, annotations: {serving.kserve.io/deploymentMode: %s}}, spec: {}}"
+_URI = "{metadata: {name: %s}, spec: {predictor: {model: {modelFormat: {name: vLLM}, storageUri: '%s'}%s}}}"
+_TIMED = "{spec: {rules: [{%sbackendRefs: [{name: b}]}]}}"
 _ANNOTATED = "{spec: {template: {metadata: {annotations: {%s}}}}}"
 _GRAPH = "{spec: {services: {F: {componentType: frontend, dynamoNamespace: one}, W: {dynamoNamespace: %s}}}}"
 _LOGIN = '{metadata: {name: n}, stringData: {.dockerconfigjson: \'{"auths": {"nvcr.io": {"username": "%s"}}}\'}}'
@@ -259,6 +399,63 @@ def _ray(accelerator: str, selector: str) -> str:
         ),
         ("ray.io/v1 RayService", _ray("L4", "{nodeSelector: {cloud.google.com/gke-accelerator: nvidia-l4}}"), []),
         ("ray.io/v1 RayService", _ray("A10G", "{}"), []),
+        (_SERVED, _MODE % "Raw", ["write Standard (before 0.16 RawDeployment) or Knative (before 0.16 Serverless)"]),
+        (_SERVED, _MODE % "Serverless", []),
+        (_SERVED, _URI % ("a", "pvc:///c/m", ""), ["write two slashes before the name, as pvc://name/path"]),
+        (_SERVED, _URI % ("a", "pvc://c/m", ""), []),
+        (_SERVED, _URI % ("a" * 54, "pvc://c/m", ""), ["use a name of at most 53 letters"]),
+        (
+            _SERVED,
+            _URI % ("a", "s3://c/m", ", workerSpec: {}"),
+            [
+                "put the model on a claim that all nodes mount, and write pvc://CLAIM/PATH",
+                "add the annotation serving.kserve.io/autoscalerClass: none",
+            ],
+        ),
+        (
+            _SERVED,
+            _URI % ("a, annotations: {serving.kserve.io/autoscalerClass: none}", "pvc://c/m", ", workerSpec: {}"),
+            [],
+        ),
+        (_STEPS, "{spec: {nodes: {first: {steps: []}}}}", ["call the first node root"]),
+        (_STEPS, "{spec: {nodes: {root: {steps: []}, b: {}}}}", []),
+        (
+            _KAITO,
+            "{inference: {preset: {name: llama-3.1-8b-instruct}}}",
+            ["add presetOptions.modelAccessSecret, a Secret with the key HF_TOKEN"],
+        ),
+        (
+            _KAITO,
+            "{inference: {preset: {name: llama-3.1-8b-instruct, presetOptions: {modelAccessSecret: s}}}}",
+            [],
+        ),
+        (_KAITO, "{inference: {preset: {name: phi-4}, template: {}}}", ["keep one of them"]),
+        (_KAITO, "{tuning: {}, inference: {preset: {name: phi-4}}}", ["make a workspace for each"]),
+        (_KAITO, "{resource: {count: 2}, tuning: {method: qlora}}", ["set count to 1"]),
+        (
+            _BOOSTER,
+            _BACKEND % ("vLLM", "pvc:///c/m", "cacheURI: 'pvc://c', ", "prefill"),
+            ["write type: server, or the backend vLLMDisaggregated"],
+        ),
+        (_BOOSTER, _BACKEND % ("vLLM", "pvc:///c/m", "cacheURI: 'pvc://c', ", "server"), []),
+        (
+            _BOOSTER,
+            _BACKEND % ("vLLMDisaggregated", "pvc:///c/m", "", "decode"),
+            ["write cacheURI pvc://CLAIM and modelURI pvc:///CLAIM/PATH"],
+        ),
+        (
+            _SERVING,
+            "{spec: {rolloutStrategy: {type: RoleRollingUpdate, rollingUpdateConfiguration: {maxUnavailable: 1}}}}",
+            ["set maxUnavailable and partition in the roles"],
+        ),
+        (
+            _SERVING,
+            "{spec: {template: {roles: [{name: a, workerReplicas: 1}]}}}",
+            ["add workerTemplate, or set workerReplicas to 0"],
+        ),
+        (_SERVING, "{spec: {template: {roles: [{name: a, workerReplicas: 1, workerTemplate: {spec: {}}}]}}}", []),
+        (_AI_ROUTE, _TIMED % "", ["set timeouts.request of the rule to what the longest answer takes"]),
+        (_AI_ROUTE, _TIMED % "timeouts: {request: 10m}, ", []),
     ],
 )
 def test_an_object_that_its_controller_refuses_is_found(version: str, text: str, remedies: list[str]) -> None:
@@ -286,6 +483,20 @@ _FORMAT = """
 ---
 {apiVersion: serving.kserve.io/v1alpha1, kind: ServingRuntime, metadata: {name: other}, spec: {supportedModelFormats:
   [{name: x}]}}
+"""
+_RUNTIME = """
+{apiVersion: serving.kserve.io/v1beta1, kind: InferenceService, metadata: {name: a, namespace: n}, spec: {predictor:
+  {model: {%s}}}}
+---
+{apiVersion: serving.kserve.io/v1alpha1, kind: ServingRuntime, metadata: {name: r, namespace: n}, spec:
+  {%s, supportedModelFormats: [{name: vLLM, version: '1'%s}]}}
+"""
+_OF_RUNTIME = "runtime: r, modelFormat: {name: vLLM%s}"
+_CACHED = """
+{apiVersion: serving.kserve.io/v1alpha1, kind: LocalModelCache, metadata: {name: a}, spec: {modelSize: 20Gi, nodeGroups:
+  [g]}}
+---
+{apiVersion: serving.kserve.io/v1alpha1, kind: LocalModelNodeGroup, metadata: {name: g}, spec: {storageLimit: %s}}
 """
 _MODELCAR = """
 {apiVersion: serving.kserve.io/v1beta1, kind: InferenceService, metadata: {name: a}, spec: {predictor:
@@ -351,6 +562,28 @@ _OPEN = "set allowedRoutes.namespaces.from of a listener to All or Selector, or 
             _PICKER % "--pool-name=p, --pool-group=inference.networking.x-k8s.io",
             ["write --pool-group inference.networking.k8s.io"],
         ),
+        (
+            _RUNTIME % (_OF_RUNTIME % "", "disabled: true", ""),
+            ["remove disabled from the runtime, or name another one"],
+        ),
+        (
+            _RUNTIME % (_OF_RUNTIME % "" + ", protocolVersion: v1", "protocolVersions: [v2]", ""),
+            ["write one of protocolVersions of the runtime"],
+        ),
+        (_RUNTIME % (_OF_RUNTIME % "" + ", protocolVersion: v2", "protocolVersions: [v2]", ""), []),
+        (
+            _RUNTIME % (_OF_RUNTIME % ", version: '2'", "a: b", ""),
+            ["remove the version, or write one of supportedModelFormats of the runtime"],
+        ),
+        (_RUNTIME % (_OF_RUNTIME % ", version: '1'", "a: b", ""), []),
+        (
+            _RUNTIME % ("modelFormat: {name: vLLM}", "a: b", ""),
+            ["name the runtime, or set autoSelect to true at the format"],
+        ),
+        (_RUNTIME % ("modelFormat: {name: vLLM}", "a: b", ", autoSelect: true"), []),
+        (_RUNTIME % ("modelFormat: {name: other}", "a: b", ""), []),
+        (_CACHED % "10Gi", ["raise storageLimit of the group, or name another group"]),
+        (_CACHED % "100Gi", []),
     ],
 )
 def test_an_object_that_another_one_contradicts_is_found(text: str, remedies: list[str]) -> None:

@@ -186,3 +186,11 @@ def test_the_cache_of_the_longest_request_is_known_for_common_models(words: str,
     }  # fmt: skip
 
     assert started_programs.with_cache(size, words) == {**size, **cache}
+
+
+def test_an_inference_service_that_names_no_model_gets_no_volume() -> None:
+    container = {"name": "kserve-container", "image": "vllm/vllm-openai:v0.11.0", "args": ["--model=/mnt/models"]}
+    for more, number in (({}, 1), ({"storageUris": [{"uri": "s3://a/b"}]}, 0)):
+        value: dict[str, Any] = {"spec": {"predictor": {"containers": [container], **more}}}
+        key = ("serving.kserve.io", "InferenceService")
+        assert len(list(started_programs.needs_of_programs(key, value, value_forms.pod_specs(value)))) == number

@@ -580,7 +580,8 @@ def refused(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec])
     yield from refused_values.wrong_pods(value, specs)
     sets = environment.set_by_controller(kind, value)
     for spec, path, _ in specs:
-        yield from counts.unanswered(spec, path)
+        yield from counts.unanswered(spec, path, kind)
+        yield from counts.ports_twice(spec, path)
         yield from _not_executable(spec, path)
         for field in ("containers", "initContainers"):
             for index, container in enumerate(paths.elements(spec.get(field))):

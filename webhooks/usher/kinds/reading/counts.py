@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from usher import memo, model, paths
 from usher.kinds.reading import known_keys, values
 from usher.kinds.reading.environment import misread
-from usher.kinds.reading.value_forms import Pod, at, is_placeholder, labelled_pods, texts_at, values_at
+from usher.kinds.reading.value_forms import at, is_placeholder, texts_at, values_at
 from usher.kinds.reading.values import MAX_PODS, Absence, Objects, Reading, Reference
 
 DEFAULT_SURGE: Final = "25%"
@@ -259,10 +259,6 @@ def _words(container: Mapping[str, Any]) -> str:
     return " ".join(texts_at(container, "command[] args[]"))
 
 
-def _no_port(path: str, text: str, remedy: str) -> model.UnreadKey:
-    return model.UnreadKey(path=path, text=text, remedy=remedy, important=False, dangling=True)
-
-
 class _Answers(NamedTuple):
     """The ports and paths of a model server."""
 
@@ -282,7 +278,8 @@ class _Answers(NamedTuple):
     others: frozenset[int] = frozenset()
     """Ports with metrics."""
     host: str = ""
-    """The address on which it listens without --host, if only its own pod reaches that."""
+    """The address on which it listens without its option for that, if only its own pod reaches that."""
+    host_flag: str = "--host"
     unready: str = "(?!)"
     """Paths that fail while the server is well, if its command has the pattern `busy`."""
     busy: str = ""
@@ -298,7 +295,10 @@ def _servers() -> tuple[_Answers, ...]:
     return tuple(_Answers(**{**row, "others": frozenset(row.get("others", ()))}) for row in rows)
 
 
-_ELSEWHERE: Final = memo.pattern(r"\bOLLAMA_HOST\b|\bLLAMA_ARG_PORT\b|\bPORT\b|nginx|--uds|--root-path|--api-prefix|\$")
+_ELSEWHERE: Final = memo.pattern(
+    r"\bOLLAMA_HOST\b|\bLLAMA_ARG_(?:PORT|HOST)\b|\b(?:UVICORN|GUNICORN|INFINITY|MLFLOW)_|\bNIM_\w*PORT\b|\b(?:HTTP_)?PORT\b|nginx|--uds|--fd\b"
+    r"|--root-path|--(?:api|url)-prefix|\$"
+)
 
 
 def _served(spec: Mapping[str, Any]) -> tuple[_Answers, Mapping[str, Any], set[int]] | None:
@@ -324,10 +324,21 @@ def ports_of_server(spec: Mapping[str, Any]) -> set[int]:
     found, env = _served(spec), map(paths.mapping, values_at(spec, "containers[].env[]"))
     aside = {str(each.get("value")) for each in env if str(each.get("name")).endswith("_SIDE_CHANNEL_PORT")}
     declared = (each for each in values_at(spec, "containers[].ports[].containerPort") if isinstance(each, int))
-    return {*found[2], *found[0].others, *(each for each in declared if str(each) not in aside)} if found else set()
+    if not found:
+        return set()
+    own = {int(each) for each in _OTHER_PORTS.findall(_words(found[1]))}
+    return {*found[2], *found[0].others, *own, *(each for each in declared if str(each) not in aside)}
 
 
-def unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
+_OTHER_PORTS: Final = memo.pattern(r"\s--[\w-]{1,40}[-_]port(?:=|\s+)[\"']?(\d{1,9})\b")
+"""Options for further ports, as --grpc-port of Triton."""
+
+
+_TO_8080: Final = frozenset({"serving.kserve.io InferenceService", "serving.knative.dev Service"})
+"""Kinds whose controller asks port 8080 of a container that declares no port."""
+
+
+def unanswered(spec: Mapping[str, Any], path: str, kind: str = "") -> Iterator[model.UnreadKey]:
     """Probes of a model server that is alone in its pod, to a port or a path that it does not answer."""
     if (found := _served(spec)) is None:
         return
@@ -338,9 +349,15 @@ def unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
         paths.text(each.get("name")) or f"#{index}": each.get("containerPort") for index, each in enumerate(entries)
     }
     declared = [each for each in named.values() if isinstance(each, int)]
-    if server.host and not re.search(r"(?:^|\s)--host[=\s]", words) and (declared or "readinessProbe" in container):
+    is_local = server.host and not re.search(rf"(?:^|\s)(?:{server.host_flag})(?:[=\s]|$)", words)
+    if is_local and (declared or "readinessProbe" in container):
         text = f"starts a server that listens on {server.host}, where neither probes nor Services reach it"
-        yield misread(f"{path}/containers/0", text, "add --host 0.0.0.0", "probe")
+        yield misread(f"{path}/containers/0", text, f"add {server.host_flag.partition('|')[0]} 0.0.0.0", "probe")
+    if kind in _TO_8080 and not entries and 8080 not in ports:
+        text = (
+            f"declares no port, so requests go to 8080, but the server listens on {', '.join(map(str, sorted(ports)))}"
+        )
+        yield misread(f"{path}/containers/0", text, f"declare containerPort {min(ports)}", "probe")
     if len(declared) == 1 and not ports & {*declared} and declared[0] not in server.others:
         text = f"declares port {declared[0]}, but the server listens on {', '.join(map(str, sorted(ports)))}"
         way = server.way or f"{server.flag.strip('(?:)').partition('|')[0]} to "
@@ -363,6 +380,25 @@ def unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
             yield misread(f"{where}/path", text, f"ask {server.right}", "probe")
 
 
+def ports_twice(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
+    """A port on which two containers of a pod listen, which have one network: the second one ends."""
+    taken: dict[int, str] = {}
+    started = [(where, each) for where, each in at(spec, "containers[]", path) if isinstance(each, dict)]
+    before = [(where, each) for where, each in at(spec, "initContainers[]", path) if isinstance(each, dict)]
+    started += [(where, each) for where, each in before if each.get("restartPolicy") == "Always"]
+    for where, container in started if len(started) > 1 else ():
+        served = _served({"containers": [container]})
+        entries = [each for each in values_at(container, "ports[]") if isinstance(each, dict)]
+        tcp = [each.get("containerPort") for each in entries if each.get("protocol", "TCP") == "TCP"]
+        name = paths.text(container.get("name"))[:60]
+        for port in served[2] if served else {each for each in tcp if isinstance(each, int)}:
+            if port in taken:
+                text = f"has the containers {taken[port]} and {name}, which both listen on the port {port}, so one ends"
+                yield misread(where, text, "give one of them another port", "probe")
+                return
+            taken[port] = name
+
+
 @cache
 def _any_server() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """The programs and the images of all servers."""
@@ -380,84 +416,6 @@ def _server(words: str, image: str) -> _Answers | None:
 
 def _starts(server: _Answers, words: str, image: str) -> bool:
     return bool(re.search(server.program, words) or (image and server.image and re.search(server.image, image)))
-
-
-def ports_of_service(
-    value: paths.Object, row: Mapping[str, Any], namespace: str, objects: Objects
-) -> Iterator[model.UnreadKey]:
-    """A port that a Service in the files does not have, and that another object names."""
-    for where, reference in at(value, row["at"]):
-        if not isinstance(reference, dict) or reference.get("kind", "Service") != "Service":
-            continue
-        within = paths.text(reference.get("namespace")) or namespace
-        name = paths.text(reference.get("name"))
-        found = objects.find(Reference(group="", kind="Service", name=name, namespace=within))
-        known = [] if isinstance(found, Absence) else values_at(found, "spec.ports[]")
-        wanted = next(iter(values_at(reference, row["ports"])), row.get("default"))
-        have = [each.get(field) for each in known if isinstance(each, dict) for field in ("port", "name")]
-        if have and isinstance(wanted, int | str) and wanted not in have and not is_placeholder(str(wanted)):
-            ports = ", ".join(str(each.get("port")) for each in known[:5] if isinstance(each, dict))
-            text = f"sends requests to the port {str(wanted)[:100]} of the Service {name[:100]}, which has {ports}"
-            place = next((each for each, _ in at(reference, row["ports"], where)), where)
-            yield _no_port(place, text, f"name the port {ports}")
-
-
-def ports_without_server(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
-    """A number of a port on which the model servers in the files do not listen that a Service or a pool selects."""
-    spec = paths.mapping(value.get("spec"))
-    selector = known_keys.part_at(spec, "/selector/matchLabels") or known_keys.part_at(spec, "/selector")
-    pods = labelled_pods(objects, namespace, selector)
-    found = [ports for _, each in pods if (ports := ports_of_server(each))]
-    wanted = [
-        (f"{where}/targetPort" if "targetPort" in each else where, each.get("targetPort", each.get("port")))
-        for where, each in at(spec, "ports[]", "/spec")
-        if isinstance(each, dict)
-    ]
-    wanted += at(spec, "targetPorts[].number targetPortNumber", "/spec")
-    for where, port in wanted if selector and found and spec.get("clusterIP") != "None" else ():
-        if isinstance(port, int) and not any(_listens(each, port) for _, each in pods):
-            listed = ", ".join(map(str, sorted(set.union(*found))[:5]))
-            text = f"sends requests to the port {port}, and the model server that it selects listens on {listed}"
-            yield _no_port(where, text, f"name the port {listed}")
-    if selector and spec.get("clusterIP") != "None" and len(pods) > 1:
-        place = "/spec/selector/matchLabels" if "matchLabels" in str(spec.get("selector")) else "/spec/selector"
-        yield from _pods_of_other_ports(place, [port for _, port in wanted], pods)
-
-
-_PORTS: Final = "{containers,initContainers}[].ports[].containerPort"
-_WRITTEN: Final = "{containers,initContainers}[].{command[],args[],env[].value}"
-
-
-def _listens(spec: Mapping[str, Any], port: int) -> bool:
-    """Whether the server of a pod listens on a port, or a pod without a server that is known declares or names it."""
-    if ports := ports_of_server(spec):
-        return port in ports
-    return port in values_at(spec, _PORTS) or any(str(port) in str(word) for word in values_at(spec, _WRITTEN))
-
-
-def _pods_of_other_ports(place: str, wanted: Sequence[Any], pods: Sequence[Pod]) -> Iterator[model.UnreadKey]:
-    """Pods that do not listen on any port of a Service or a pool, beside others that do: they refuse requests.
-
-    A port with a name leaves out the pods that do not have it. What a pod does not declare is unknown.
-    """
-    ports = {each for each in wanted if isinstance(each, int)}
-    listening = []
-    for labels, spec in pods:
-        declared = {each for each in values_at(spec, _PORTS) if isinstance(each, int)} | ports_of_server(spec)
-        texts = {(key, text) for key, text in labels.items() if isinstance(text, str)}
-        listening.append((texts, declared, spec))
-    right = [own for own, found, _ in listening if found & ports]
-    for own, found, spec in listening if right and len(ports) == len({*map(str, wanted)}) else ():
-        words = values_at(spec, _WRITTEN)
-        if found and not found & ports and not any(str(port) in str(word) for port in ports for word in words):
-            name, listed = next(iter(texts_at(spec, "containers[].name")), "")[:60], sorted(found)[:5]
-            text = f"selects pods with the container {name}, which declares {', '.join(map(str, listed))} and "
-            text += f"not {min(ports)} as others that it selects, so a part of the requests is refused"
-            add = next((f"add {key}: {label}" for key, label in sorted(set.intersection(*right) - own)), "add a label")
-            serves = place.endswith("/matchLabels") and ports_of_server(spec)
-            remedy = f"let it listen on {min(ports)} too, or give it a pool" if serves else f"{add} to the selector"
-            yield misread(place, text, remedy, "controller")
-            return
 
 
 _RAY_GROUPS: Final = "spec{,.rayClusterSpec,.rayClusterConfig,.jobTemplate.rayClusterSpec}.workerGroupSpecs[]"

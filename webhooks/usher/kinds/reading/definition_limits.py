@@ -404,6 +404,45 @@ def refused_by_knative(value: paths.Object, objects: Objects) -> Found:
 _SWITCHED_ON: Final = frozenset({"enabled", "allowed"})
 
 
+_BYTES_PER_SECOND: Final = 200_000_000
+_SECONDS_OF_A_NODE: Final = 300
+"""How fast weights load, as the default of the check killed-while-loading, and the least time until a node is there."""
+_DEADLINE: Final = "serving.knative.dev/progress-deadline"
+_TIME: Final = memo.pattern(r"(\d{1,6})(s|m|h)", re.ASCII)
+
+
+def deadline_of_knative(
+    workload: model.Workload, value: paths.Object, size: model.ModelSize | None, objects: Objects
+) -> Found:
+    """A revision of Knative that ends before its model is loaded, with the time of a node that has to start first."""
+    given = values_at(value, "{metadata,spec.predictor,spec.template.metadata}.annotations^")
+    if _DEADLINE in given:
+        return
+    data = known_keys.part_at(objects.known("", "ConfigMap").get("config-deployment", {}), "/data")
+    written = _TIME.fullmatch(paths.text(data.get("progress-deadline")))
+    deadline = int(written[1]) * {"s": 1, "m": 60, "h": 3600}[written[2]] if written else 600
+    sizes = [
+        each.parallelism.get("model")
+        for pod_set in workload.pod_sets
+        for each in pod_set.containers
+        if each.parallelism
+    ]
+    found = next(filter(None, (size, *sizes)), None)
+    devices = {name for pod_set in workload.pod_sets for name in pod_set.accelerators}
+    nodes = objects.known("", "Node").values()
+    offered = {name for each in nodes for name in known_keys.part_at(each, "/status/allocatable")}
+    if found is None or not devices:
+        return
+    loading = found["gigabytes"] * 10**9 // _BYTES_PER_SECOND
+    starts = _SECONDS_OF_A_NODE if nodes and not devices <= offered else 0
+    if loading + starts > deadline:
+        text = f"sets no progress deadline, and Knative gives a revision up after {deadline} seconds: "
+        text += f"{found['gigabytes']} GB of weights take {loading} seconds at {_BYTES_PER_SECOND // 10**6} MB a second"
+        text += f", and no known node has {min(devices - offered)}, so a node has to start first" if starts else ""
+        remedy = f"set the annotation {_DEADLINE} to 30m, or keep a node ready"
+        yield misread(workload.pod_sets[0].path or "/spec", text, remedy, "controller")
+
+
 _CERTIFICATE: Final = ("cert-manager.io", "Certificate")
 _INJECTED: Final = "cert-manager.io/inject-ca-from"
 _SERVICES: Final = "{webhooks[].,spec.conversion.webhook.}clientConfig.service spec.service"

@@ -630,3 +630,35 @@ def is_default_class(storage_class: paths.Object) -> bool:
 def _classes_of_volumes(objects: Objects) -> set[str]:
     volumes = objects.cluster_scoped("", "PersistentVolume").values()
     return {text for each in volumes for text in texts_at(each, "spec.storageClassName")}
+
+
+_PULLED: Final = memo.pattern(
+    r"\bollama\s+(?:pull|run)\s+[\"']?([\w./-]{1,80}:(\d{1,4}(?:\.\d)?)b(?![\w.-]*-i?q[123])[\w.-]{0,40})"
+)
+_LIFECYCLE: Final = "command[] args[] lifecycle.postStart.exec.command[]"
+
+
+def pulled_by_ollama(spec: Mapping[str, Any], path: str, namespace: str, objects: Objects) -> Found:
+    """Models of Ollama larger than the volume that keeps them; most have somewhat more than four bits for a weight."""
+    for index, container in enumerate(paths.elements(spec.get("containers"))):
+        text = " ".join(texts_at(container, _LIFECYCLE)) if "ollama" in str(container) else ""
+        pulled = {(name, float(number) / 2) for name, number in _PULLED.findall(text)}
+        mounts = [each for each in values_at(container, "volumeMounts[]") if isinstance(each, dict)]
+        names = {
+            paths.text(each.get("name")) for each in mounts if str(each.get("mountPath")).startswith("/root/.ollama")
+        }
+        volumes = [
+            each for each in values_at(spec, "volumes[]") if paths.text(paths.mapping(each).get("name")) in names
+        ]
+        claims = texts_at(volumes, "[].persistentVolumeClaim.claimName")
+        found = [
+            objects.find(Reference(group="", kind="PersistentVolumeClaim", name=each, namespace=namespace))
+            for each in claims
+        ]
+        sizes = values_at([each for each in found if isinstance(each, dict)], "[].spec.resources.requests.storage")
+        sizes += values_at(volumes, "[].emptyDir.sizeLimit")
+        most = min(((amount_in([each]) or 0) // 10**9 for each in sizes), default=0)
+        for name, gigabytes in sorted(pulled):
+            if 0 < most < gigabytes * 10**9:
+                message = f"pulls {name}, which has more than {gigabytes:.0f} GB, into a volume of {most // 10**9} GB"
+                yield misread(f"{path}/containers/{index}", message, "make the volume larger", "controller")

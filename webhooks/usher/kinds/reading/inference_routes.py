@@ -10,6 +10,7 @@ from usher.kinds.reading import counts, known_keys
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.value_forms import (
+    Pod,
     at,
     is_placeholder,
     labelled_pods,
@@ -28,10 +29,14 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
         yield from _defaults_of_gke(value, objects)
     if key == ("networking.k8s.io", "Ingress"):
         yield from _of_ingress(value, objects)
+    if key == ("route.openshift.io", "Route"):
+        yield from _of_openshift(value, objects)
     if key == ("apps", "Deployment"):
         yield from _picker_of_another_pool(value, objects)
     if key == ("", "Service"):
         yield from _ranks_without_server(value, objects)
+    elif objects.known("", "Service"):
+        yield from _addresses(value, objects)
 
 
 _GATEWAYS: Final = "gateway.networking.k8s.io"
@@ -131,8 +136,29 @@ def _of_ingress(value: paths.Object, objects: Objects) -> Found:
         elif by == "nginx" and started and "/proxy-read-timeout" not in keys:
             text = "proxy-read-timeout, so by default nginx ends an answer that does not stream after 60 s"
             remedy = "add the annotation nginx.ingress.kubernetes.io/proxy-read-timeout"
+        elif by in ("gce", "gce-internal") and started and "backend-config" not in keys:
+            text = "a BackendConfig, so by default Google's load balancer ends each answer after 30 s"
+            remedy = (
+                "make a BackendConfig with timeoutSec, and name it in cloud.google.com/backend-config of the Service"
+            )
         if text:
             yield misread(where, f"leads to the server of Service {name[:80]} without {text}", remedy, "controller")
+
+
+_OF_ROUTE: Final = "haproxy.router.openshift.io/timeout"
+
+
+def _of_openshift(value: paths.Object, objects: Objects) -> Found:
+    """Routes of OpenShift whose router ends answers after the time of its default (docs.redhat.com, route timeouts)."""
+    metadata = paths.metadata(value)
+    home, name = (
+        paths.text(each) for each in (metadata.get("namespace"), known_keys.part_at(value, "/spec/to").get("name"))
+    )
+    given = paths.mapping(metadata.get("annotations"))
+    if name and _OF_ROUTE not in given and _writes(name, home, objects):
+        text = f"leads to the server of Service {name[:80]} without a timeout of its own, so by default the router "
+        text += "ends an answer that does not stream after 30 s"
+        yield misread("/spec/to/name", text, f"add the annotation {_OF_ROUTE}, for example with 10m", "controller")
 
 
 _POOLS: Final = ("inference.networking.k8s.io", "inference.networking.x-k8s.io")
@@ -231,3 +257,188 @@ def _ranks_by_label(objects: Objects) -> Mapping[tuple[str, str, str], Sequence[
             for key, text in labels.items():
                 found[namespace, key, str(text)].append(ranks)
     return found
+
+
+def _no_port(path: str, text: str, remedy: str) -> model.UnreadKey:
+    return model.UnreadKey(path=path, text=text, remedy=remedy, important=False, dangling=True)
+
+
+def ports_of_service(
+    value: paths.Object, row: Mapping[str, Any], namespace: str, objects: Objects
+) -> Iterator[model.UnreadKey]:
+    """A port that a Service in the files does not have, and that another object names."""
+    for where, reference in at(value, row["at"]):
+        if not isinstance(reference, dict) or reference.get("kind", "Service") != "Service":
+            continue
+        within = paths.text(reference.get("namespace")) or namespace
+        name = paths.text(reference.get("name"))
+        found = objects.find(Reference(group="", kind="Service", name=name, namespace=within))
+        known = [] if isinstance(found, Absence) else values_at(found, "spec.ports[]")
+        wanted = next(iter(values_at(reference, row["ports"])), row.get("default"))
+        have = [each.get(field) for each in known if isinstance(each, dict) for field in ("port", "name")]
+        if have and isinstance(wanted, int | str) and wanted not in have and not is_placeholder(str(wanted)):
+            ports = ", ".join(str(each.get("port")) for each in known[:5] if isinstance(each, dict))
+            text = f"sends requests to the port {str(wanted)[:100]} of the Service {name[:100]}, which has {ports}"
+            place = next((each for each, _ in at(reference, row["ports"], where)), where)
+            yield _no_port(place, text, f"name the port {ports}")
+
+
+def ports_without_server(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
+    """A number of a port on which the model servers in the files do not listen that a Service or a pool selects."""
+    spec = paths.mapping(value.get("spec"))
+    selector = known_keys.part_at(spec, "/selector/matchLabels") or known_keys.part_at(spec, "/selector")
+    pods = labelled_pods(objects, namespace, selector)
+    found = [ports for _, each in pods if (ports := counts.ports_of_server(each))]
+    wanted = [
+        (f"{where}/targetPort" if "targetPort" in each else where, each.get("targetPort", each.get("port")))
+        for where, each in at(spec, "ports[]", "/spec")
+        if isinstance(each, dict)
+    ]
+    wanted += at(spec, "targetPorts[].number targetPortNumber", "/spec")
+    for where, port in wanted if selector and found and spec.get("clusterIP") != "None" else ():
+        if isinstance(port, int) and not any(_listens(each, port) for _, each in pods):
+            listed = ", ".join(map(str, sorted(set.union(*found))[:5]))
+            text = f"sends requests to the port {port}, and the model server that it selects listens on {listed}"
+            yield _no_port(where, text, f"name the port {listed}")
+    if selector and spec.get("clusterIP") != "None" and len(pods) > 1:
+        place = "/spec/selector/matchLabels" if "matchLabels" in str(spec.get("selector")) else "/spec/selector"
+        yield from _pods_of_other_ports(place, [port for _, port in wanted], pods)
+
+
+_PORTS: Final = "{containers,initContainers}[].ports[].containerPort"
+_WRITTEN: Final = "{containers,initContainers}[].{command[],args[],env[].value}"
+
+
+def _listens(spec: Mapping[str, Any], port: int) -> bool:
+    """Whether the server of a pod listens on a port, or a pod without a server that is known declares or names it."""
+    if ports := counts.ports_of_server(spec):
+        return port in ports
+    return port in values_at(spec, _PORTS) or any(str(port) in str(word) for word in values_at(spec, _WRITTEN))
+
+
+def _pods_of_other_ports(place: str, wanted: Sequence[Any], pods: Sequence[Pod]) -> Iterator[model.UnreadKey]:
+    """Pods that do not listen on any port of a Service or a pool, beside others that do: they refuse requests.
+
+    A port with a name leaves out the pods that do not have it. What a pod does not declare is unknown.
+    """
+    ports = {each for each in wanted if isinstance(each, int)}
+    listening = []
+    for labels, spec in pods:
+        declared = {each for each in values_at(spec, _PORTS) if isinstance(each, int)} | counts.ports_of_server(spec)
+        texts = {(key, text) for key, text in labels.items() if isinstance(text, str)}
+        listening.append((texts, declared, spec))
+    right = [own for own, found, _ in listening if found & ports]
+    for own, found, spec in listening if right and len(ports) == len({*map(str, wanted)}) else ():
+        words = values_at(spec, _WRITTEN)
+        if found and not found & ports and not any(str(port) in str(word) for port in ports for word in words):
+            name, listed = next(iter(texts_at(spec, "containers[].name")), "")[:60], sorted(found)[:5]
+            text = f"selects pods with the container {name}, which declares {', '.join(map(str, listed))} and "
+            text += f"not {min(ports)} as others that it selects, so a part of the requests is refused"
+            add = next((f"add {key}: {label}" for key, label in sorted(set.intersection(*right) - own)), "add a label")
+            serves = place.endswith("/matchLabels") and counts.ports_of_server(spec)
+            remedy = f"let it listen on {min(ports)} too, or give it a pool" if serves else f"{add} to the selector"
+            yield misread(place, text, remedy, "controller")
+            return
+
+
+_URL: Final = memo.pattern(
+    r"\b(https?)://([a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)((?:\.[a-z0-9-]{1,63}){0,5})(?::(\d{1,5}))?(?=[/\s\"',;?]|$)"
+)
+_WITH_URLS: Final = "containers[].{command[],args[],env[].value} initContainers[].{command[],args[],env[].value}"
+
+
+def _addresses(value: paths.Object, objects: Objects) -> Found:
+    """Addresses, in pods and ConfigMaps, of Services of the files that lack their port, and names of models."""
+    if "://" not in str(value):
+        return
+    home = paths.text(paths.metadata(value).get("namespace"))
+    if value.get("kind") == "ConfigMap":
+        texts = list(places.texts_with_paths(value, "data.*"))
+    else:
+        specs = places.pod_specs(value)
+        texts = [each for spec, path, _ in specs for each in places.texts_with_paths(spec, _WITH_URLS, path)]
+    for where, text in texts:
+        if len(text) > _LONGEST or "://" not in text:
+            continue
+        if "litellm_params" in text:
+            yield from _models_of_litellm(where, known_keys.parsed(text), home, objects)
+        for found in _URL.finditer(_COMMENT.sub("", text)):
+            if wrong := _wrong_address(found, home, objects):
+                yield _no_port(where, *wrong)
+                break
+
+
+def _wrong_address(found: re.Match[str], home: str, objects: Objects) -> tuple[str, str] | None:
+    """Why a Service does not answer at an address, and a remedy. An address without a port may only be a name."""
+    scheme, name, rest, port = (each or "" for each in found.groups())
+    service = _service_at(name, rest, home, objects)
+    ports = values_at(service, "spec.ports[].port")
+    wanted = int(port or (443 if scheme == "https" else 80))
+    if not ports or wanted in ports or not all(isinstance(each, int) for each in ports):
+        return None
+    selector = known_keys.part_at(service, "/spec/selector")
+    within = paths.text(paths.metadata(service).get("namespace")) or home
+    if not port and not any(counts.ports_of_server(spec) for _, spec in labelled_pods(objects, within, selector)):
+        return None
+    listed, given = ", ".join(map(str, ports[:5])), f"{scheme}://{name}{rest}"[:120]
+    asked = f"{given}:{port}" if port else f"{given} without a port, which means {wanted},"
+    text = f"sends requests to {asked} and Service {name} has the port {listed}"
+    return text, f"write the port {listed}, or add {wanted} to the Service"
+
+
+_COMMENT: Final = memo.pattern(r"(?m)(?:^|\s)#.*$")
+_LONGEST: Final = 64 * 1024
+
+
+def _service_at(name: str, rest: str, home: str, objects: Objects) -> paths.Object:
+    """The Service of the files with an address; empty for others, and for one whose pods answer by their own ports."""
+    parts = rest.split(".")
+    within = parts[1] if len(parts) > 1 else home
+    if len(parts) > 2 and parts[2] != "svc":
+        return {}
+    found = objects.find(Reference(group="", kind="Service", name=name, namespace=within))
+    spec = {} if isinstance(found, Absence) else known_keys.part_at(found, "/spec")
+    is_plain = spec.get("clusterIP") != "None" and spec.get("type") != "ExternalName" and "selector" in spec
+    return {} if isinstance(found, Absence) or not is_plain else found
+
+
+_SERVED: Final = memo.pattern(r"--served[-_]model[-_]name[=\s]+((?:[\"']?[^\s\"'-][^\s\"']*[\"']?\s*)+)")
+_MODEL: Final = memo.pattern(r"(?:--model(?:-path)?[=\s]+|\bvllm\s+serve\s+)[\"']?([^\s\"'-][^\s\"']*)")
+_NAMED: Final = memo.pattern(r"(?:openai|hosted_vllm)/(.+)")
+
+
+def _models_of_litellm(where: str, configuration: paths.Object | None, home: str, objects: Objects) -> Found:
+    """Models of LiteLLM that the server behind their address serves under other names, and so answers with 404."""
+    for each in values_at(configuration or {}, "model_list[].litellm_params"):
+        url = _URL.search(paths.text(paths.mapping(each).get("api_base")))
+        named = _NAMED.fullmatch(paths.text(paths.mapping(each).get("model")))
+        service = _service_at(url[2], url[3], home, objects) if url else {}
+        if not service or not named or is_placeholder(named[1]):
+            continue
+        within = paths.text(paths.metadata(service).get("namespace")) or home
+        names = [
+            _served_as(spec)
+            for _, spec in labelled_pods(objects, within, known_keys.part_at(service, "/spec/selector"))
+        ]
+        known = set[str]().union(*names)
+        if names and all(names) and named[1] not in known:
+            text = (
+                f"asks Service {paths.text(paths.metadata(service).get('name'))[:60]} for the model {named[1][:100]}, "
+            )
+            text += f"and its server has {', '.join(sorted(known))[:200]}, so it answers with 404"
+            yield misread(where, text, f"write {named[0].partition('/')[0]}/{min(known)[:100]}", "controller")
+
+
+def _served_as(spec: Mapping[str, Any]) -> set[str]:
+    """The names under which a pod with vLLM or SGLang alone serves its model; empty if they are not known."""
+    containers = [each for each in values_at(spec, "containers[]") if isinstance(each, dict)]
+    if len(containers) != 1:
+        return set()
+    words = " ".join(texts_at(containers[0], "command[] args[]"))
+    if not _SILENT_AT_ROOT.search(f"{containers[0].get('image')} {words}") or re.search(
+        r"lora|--config\b|\$|\{", words
+    ):
+        return set()
+    given, own = _SERVED.search(words), _MODEL.search(words)
+    found = given[1].replace('"', "").replace("'", "").split() if given else [own[1]] if own else []
+    return set(found)

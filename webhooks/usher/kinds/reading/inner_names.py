@@ -21,7 +21,6 @@ import orjson
 from usher import memo, model, paths
 from usher.kinds.reading import (
     chosen_boards,
-    counts,
     definition_limits,
     environment,
     inference_routes,
@@ -320,9 +319,9 @@ def _missing_objects(
 def _ports(value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
     """Ports that no object beside this one has."""
     if (row := _tables().ports.get(" ".join(key))) is not None:
-        yield from counts.ports_of_service(value, row, namespace, objects)
+        yield from inference_routes.ports_of_service(value, row, namespace, objects)
     if key == ("", "Service") or key[1] == "InferencePool":
-        yield from counts.ports_without_server(value, namespace, objects)
+        yield from inference_routes.ports_without_server(value, namespace, objects)
     if key[1] == "InferencePool":
         yield from inference_routes.endpoints_of_pool(value, namespace, objects)
     if key == ("monitoring.coreos.com", "PodMonitor"):

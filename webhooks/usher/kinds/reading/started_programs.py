@@ -24,7 +24,7 @@ Found = Iterator[model.UnreadKey]
 _ROWS: Final = Path(__file__).with_suffix(".json")
 _OF_A_PROGRAM: Final = memo.pattern(
     r"vllm|sglang|lmcache|text-(?:generation|embeddings)-inference|tritonserver|llama\.cpp|trtllm|ollama|rayproject/ray|/nim/|pytorch|jupyter"
-    r"|kubeflownotebookswg|deepspeed|torchrun|accelerate|CUDA_VISIBLE_DEVICES|GLOO_|LMCACHE_|--node[-_]rank"
+    r"|kubeflownotebookswg|litellm|kserve/huggingfaceserver|deepspeed|torchrun|accelerate|CUDA_VISIBLE_DEVICES|GLOO_|LMCACHE_|--node[-_]rank"
 )
 """Words of containers that a rule here reads; others cost no more than this search."""
 _DIRECT: Final = frozenset({"", "apps", "batch", "jobset.x-k8s.io", "leaderworkerset.x-k8s.io"})
@@ -39,8 +39,8 @@ def _rows(part: str) -> Sequence[Mapping[str, Any]]:
 class _Started:
     """A container with its words, its variables and its place."""
 
-    def __init__(self, container: Mapping[str, Any], spec: Mapping[str, Any], path: str) -> None:
-        self.value, self.spec, self.path = container, spec, path
+    def __init__(self, container: Mapping[str, Any], spec: Mapping[str, Any], path: str, group: str = "?") -> None:
+        self.value, self.spec, self.path, self.whole = container, spec, path, group in _DIRECT
         self.command = places.texts_at(container, "command[] args[]")
         self.words = " ".join(self.command)
         self.image = paths.text(container.get("image"))
@@ -339,6 +339,7 @@ def _arguments(started: _Started) -> Found:
             return
     for row in _rows("programs_with_options"):
         words, direct = _words_of(row, started)
+        words += _options_by_variable(row, started) if row.get("variables") else []
         if words:
             script = next((at for at in range(len(words)) if _is_script(words, at)), len(words))
             own = words[:script] if row.get("launches") else words
@@ -348,9 +349,18 @@ def _arguments(started: _Started) -> Found:
             if direct and not started.value.get("command"):
                 yield from words_without_shell(started.value, started.path)
             yield from _combinations(started, row["name"], " ".join(own), version)
-            yield from _choices(started, row["name"], " ".join(own), version)
+            variables = (f"{name}={value}" for name, value in started.variables.items())
+            yield from _choices(started, row["name"], " ".join([*own, *variables]), version)
             yield from _values(started, row, " ".join(own))
     yield from _combinations(started, "", started.words, _version_of(started.image))
+
+
+def _options_by_variable(row: Mapping[str, Any], started: _Started) -> list[str]:
+    """The options that a program reads from variables of their names."""
+    if not re.search(row["image"], started.image) and not re.search(row["start"], started.words):
+        return []
+    named = ((name.lower().replace("_", "-"), value) for name, value in started.variables.items())
+    return [f"--{name}={value}" for name, value in named if value and name in _options(row["name"]).known]
 
 
 def _is_script(words: list[str], index: int) -> bool:
@@ -426,6 +436,7 @@ def _combinations(started: _Started, program: str, text: str, version: _Version)
             or (rule.get("host") and started.spec.get("hostNetwork") is not True)
             or not re.search(rule.get("image", ""), started.image)
             or (rule.get("alone") and not started.alone)
+            or (rule.get("whole") and not started.whole)
             or (numbers and not _is_out_of_order(numbers, next(each for each in _ORDERS if each in rule)))
         ):
             continue
@@ -534,13 +545,20 @@ def _is_json(text: str) -> bool:
     return True
 
 
+def _is_custom(key: tuple[str, str], value: paths.Object, path: str) -> bool:
+    """Whether containers belong to an InferenceService that names no model, so KServe adds no volume for it."""
+    is_predictor = key == ("serving.kserve.io", "InferenceService") and path == "/spec/predictor"
+    return is_predictor and not re.search("storage_?uri|'storage'|'model'", str(value).lower())
+
+
 def needs_of_programs(key: tuple[str, str], value: paths.Object, specs: Sequence[places.PodSpec]) -> Found:
     """Findings about programs in the pods of an object: their containers do not give what they need."""
     for spec, path, _ in specs:
         for index, container in enumerate(paths.elements(spec.get("containers"))):
             if isinstance(container, dict) and _OF_A_PROGRAM.search(str(container)):
-                started = _Started(container, spec, f"{path}/containers/{index}")
-                yield from _without_its_model(started) if key[0] in _DIRECT else ()
+                group = "" if _is_custom(key, value, path) else key[0]
+                started = _Started(container, spec, f"{path}/containers/{index}", group)
+                yield from _without_its_model(started) if started.whole else ()
                 for rule in (_hidden, _heads, _memory, _without_a_name, _arguments):
                     yield from rule(started)
                 yield from _variables(started, key)

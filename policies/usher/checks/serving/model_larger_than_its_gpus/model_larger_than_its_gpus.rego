@@ -8,6 +8,7 @@
 #   the board that the pods select or that their pools have. It counts the GPUs that the parallel sizes use. It skips names
 #   without a size, servers that span several pods, and servers that leave weights in the memory of the node. vLLM also ends
 #   if its cache has no room for one request of the longest context; of common models usher knows the cache of a token.
+#   A MIG device and a share of HAMi or Volcano have the memory of their name or amount.
 # scope: package
 # related_resources:
 #   - ref: https://docs.vllm.ai/en/latest/configuration/conserving_memory/
@@ -56,6 +57,60 @@ deny contains finding if {
 		"remedy": "set --max-model-len to fewer tokens, or use more or larger GPUs",
 		"assumption": "usher assumes that the model is as large as its name says",
 	}
+}
+
+# A program sees one MIG device, and its share of the memory of a GPU, whatever the board has.
+deny contains finding if {
+	some entry in _on_parts
+	size := entry.container.parallelism.model
+	needed := size.gigabytes + object.get(size, "cache", 0)
+	needed * 100 > entry.part.gigabytes * 108
+
+	finding := {
+		"path": entry.container.path,
+		"message": $"the weights{_and_cache(size)} of the model of {workload.container_name(entry.podSet, entry.container)} ({size.name} with {size.bits} bits) need about {needed} GB, but it gets {entry.part.what}, so it never loads",
+		"remedy": "ask for a larger part of a GPU or a whole one, or serve a smaller or quantised model",
+		"assumption": "usher assumes that the model is as large as its name says",
+	}
+}
+
+_and_cache(size) := $" and the cache of {size.context} tokens" if size.cache > 0
+
+default _and_cache(_) := ""
+
+_on_parts := [{"podSet": pod_set, "container": container, "part": part} |
+	not input.workload.owned
+	some pod_set in workload.accelerator_pod_sets
+	not pod_set.placed
+	some container in pod_set.containers
+	container.parallelism.gpus == 1
+	part := _part(pod_set, container)
+]
+
+_part(_, container) := {"gigabytes": gigabytes, "what": $"a MIG device of {gigabytes} GB"} if {
+	names := object.keys(container.accelerators)
+	count(names) == 1
+	some name in names
+	gigabytes := _of_profile(trim_prefix(name, "nvidia.com/mig-"))
+	startswith(name, "nvidia.com/mig-")
+}
+
+_part(pod_set, container) := {"gigabytes": gigabytes, "what": $"a MIG device of {gigabytes} GB"} if {
+	"nvidia.com/gpu" in object.keys(container.accelerators)
+	gigabytes := _of_profile(pod_set.nodeSelector["cloud.google.com/gke-gpu-partition-size"])
+}
+
+_part(_, container) := {"gigabytes": gigabytes, "what": $"{mebibytes} MiB of a GPU"} if {
+	some name in ["nvidia.com/gpumem", "volcano.sh/vgpu-memory"]
+	mebibytes := container.accelerators[name].limits.value
+
+	# Smaller numbers are in the larger unit of a site.
+	mebibytes >= 1000
+	gigabytes := (mebibytes * 1048576) / 1000000000
+}
+
+_of_profile(profile) := to_number(found[0][1]) if {
+	found := regex.find_all_string_submatch_n(`^[1-7]g\.(\d+)gb`, profile, 1)
 }
 
 _servers := [entry |

@@ -57,3 +57,17 @@ test_the_cache_of_the_longest_request_counts if {
 	}} with input as examples.bad_long_context
 	check.deny == set() with input as examples.good_short_context
 }
+
+of_part(what) := {{
+	"path": "/spec/template/spec/containers/0",
+	"message": $"the weights{what}, so it never loads",
+	"remedy": "ask for a larger part of a GPU or a whole one, or serve a smaller or quantised model",
+	"assumption": "usher assumes that the model is as large as its name says",
+}}
+
+test_a_part_of_a_gpu_has_its_own_memory if {
+	check.deny == of_part(" and the cache of 32768 tokens of the model of container vllm (7B with 16 bits) need about 15 GB, but it gets a MIG device of 10 GB") with input as examples.bad_mig_device
+	check.deny == of_part(" of the model of container tgi (7B with 16 bits) need about 14 GB, but it gets 12000 MiB of a GPU") with input as examples.bad_share_of_memory
+	check.deny == of_part(" and the cache of 32768 tokens of the model of container vllm (7B with 16 bits) need about 15 GB, but it gets a MIG device of 10 GB") with input as examples.bad_gke_partition
+	check.deny == set() with input as examples.good_mig_device
+}
