@@ -167,7 +167,7 @@ def test_a_request_to_ollama_before_it_answers_is_found(container: str, count: i
 
 
 def test_the_place_of_a_finding_is_in_the_template_of_any_kind() -> None:
-    template = _template("{image: 'nvidia/cuda:latest'}")
+    template = _template("{image: 'nvidia/cuda:latest', args: [a]}")
     value: _Json = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",

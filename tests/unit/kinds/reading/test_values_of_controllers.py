@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from usher.kinds.reading import refused_values
+from usher.kinds.reading.value_forms import pod_specs
 
 _Json = dict[str, Any]
 
@@ -14,10 +15,23 @@ def _found(kind: str, text: str) -> list[str]:
     """The remedies of the findings about an object; its metadata are a, unless the text has others."""
     version, _, name = kind.partition(" ")
     value = {"apiVersion": version, "kind": name, "metadata": {"name": "a"}, **yaml.safe_load(text)}
-    return [each.remedy for each in refused_values.wrong_values(value, (version.rpartition("/")[0], name))]
+    found = [*refused_values.wrong_values(value, (version.rpartition("/")[0], name))]
+    return [each.remedy for each in (*found, *refused_values.wrong_pods(value, pod_specs(value)))]
 
 
 _CLASS = "karpenter.k8s.aws/v1 EC2NodeClass"
+_SHARE = "{spec: {template: {spec: {%scontainers: [{name: c, image: a, resources: {limits: {%s}}}]}}}}"
+_ALONE = "{spec: {schedulerName: volcano, containers: [{name: c, image: a, resources: {limits: {%s}}}]}}"
+_VOLCANO = "set schedulerName: volcano, unless a webhook sets it"
+_CLIQUES = "grove.io/v1alpha1 PodCliqueSet"
+_CLIQUE = (
+    "{spec: {template: {cliques: [{name: w, spec: {podSpec: {schedulerName: %s, "
+    "containers: [{name: c, image: a, resources: {limits: {nvidia.com/gpu: 1, nvidia.com/gpumem: 3000}}}]}}}]}}}"
+)
+_CUSTOM = (
+    "{spec: {predictor: {schedulerName: volcano, "
+    "containers: [{image: a, resources: {limits: {nvidia.com/gpumem: 1}}}]%s}}}"
+)
 _POOL = "karpenter.sh/v1 NodePool"
 _SRIOV = "sriovnetwork.openshift.io/v1 SriovNetworkNodePolicy"
 _NIC = "mellanox.com/v1alpha1 NicClusterPolicy"
@@ -215,6 +229,15 @@ _PODS = "{spec: {%scontainers: [{name: c, image: x, %sresources: {limits: {%s: 1
         ("apps/v1 DaemonSet", _ENGINE % ("", "$(NODE_IP):5555"), []),
         ("v1 Pod", "{spec: {containers: [{image: 'nvidia/cuda:12.8.1-base-ubuntu24.04'}]}}", [_START]),
         ("v1 Pod", "{spec: {containers: [{image: 'nvidia/cuda:12.8.1-base-ubuntu24.04', args: [a]}]}}", []),
+        ("apps/v1 Deployment", _SHARE % ("", "volcano.sh/vgpu-number: 1"), [_VOLCANO]),
+        ("apps/v1 Deployment", _SHARE % ("schedulerName: volcano, ", "volcano.sh/vgpu-number: 1"), []),
+        ("ray.io/v1 RayCluster", _SHARE % ("", "volcano.sh/vgpu-number: 1"), []),
+        ("v1 Pod", _ALONE % "volcano.sh/vgpu-memory: 3000", ["add volcano.sh/vgpu-number: 1 to the limits"]),
+        ("v1 Pod", _ALONE % "volcano.sh/vgpu-memory: 3000, volcano.sh/vgpu-number: 1", []),
+        (_CLIQUES, _CLIQUE % "volcano", ["remove schedulerName, or ask for a share that this scheduler knows"]),
+        (_CLIQUES, _CLIQUE % "hami-scheduler", []),
+        (_SERVED, _CUSTOM % "", ["remove schedulerName, or ask for a share that this scheduler knows"]),
+        (_SERVED, _CUSTOM % ", model: {modelFormat: {name: a}}", []),
         (_NIM, "{spec: {replicas: 3, storage: {pvc: {volumeAccessMode: ReadWriteOnce}}}}", [_SEVERAL]),
         (_NIM, "{spec: {replicas: 1, storage: {pvc: {volumeAccessMode: ReadWriteOnce}}}}", []),
         (_RUNTIME, "{spec: {containers: [{name: vllm}]}}", ["call the container of the server kserve-container"]),

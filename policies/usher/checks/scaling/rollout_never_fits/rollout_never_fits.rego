@@ -39,7 +39,7 @@ deny contains object.union(finding, _assumption(room)) if {
 	finding := {
 		"path": rollouts.strategy_path,
 		"message": _message("a rollout", room),
-		"remedy": "set maxSurge 0 and maxUnavailable 1, or the type of the strategy to Recreate",
+		"remedy": $"set maxSurge 0 and maxUnavailable 1, or the type of {rollouts.strategy_name} to Recreate",
 	}
 }
 
