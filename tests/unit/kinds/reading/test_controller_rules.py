@@ -372,7 +372,13 @@ def test_former_labels_of_kai_scheduler_are_found_on_its_pods() -> None:
         "containers: [{name: a, image: a}]}}"
     )
 
+    job = (
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: a, labels: {runai/queue: b}}, spec: {template: {spec: %s}}}"
+    )
+    pods = "{schedulerName: kai-scheduler, restartPolicy: Never, containers: [{name: a, image: a}]}"
+
     assert _remedies(text % "kai-scheduler") == ["write kai.scheduler/queue"]
+    assert _remedies(job % pods) == ["write kai.scheduler/queue"]
     assert _remedies(text % "default-scheduler") == []
 
 

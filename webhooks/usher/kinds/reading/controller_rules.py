@@ -447,8 +447,9 @@ _OLD_LABELS: Final = {"runai/queue": "kai.scheduler/queue", "runai/node-pool": "
 
 
 def _former_labels(value: paths.Object, of_pods: _Pods) -> Iterator[model.UnreadKey]:
-    """Labels of KAI-Scheduler before 0.5 on pods that name it."""
-    for where, labels in of_pods:
+    """Labels of KAI-Scheduler before 0.5 on pods that name it, and on their object."""
+    own = [("/metadata/labels", paths.mapping(paths.metadata(value).get("labels")))]
+    for where, labels in dict((*own, *of_pods)).items():
         for old, new in _OLD_LABELS.items():
             if old in labels and new not in labels and "'kai-scheduler'" in str(value.get("spec")):
                 text = f"carries the label {old} at {paths.readable(where)}, which KAI-Scheduler no longer reads"

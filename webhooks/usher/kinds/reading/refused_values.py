@@ -170,7 +170,7 @@ def _as_pods(value: paths.Object, specs: Sequence[PodSpec]) -> Iterator[tuple[pa
         elif field == "podSpec":  # of a clique of Grove, which has its labels beside the spec
             clique = above.removesuffix("/spec")
             found = paths.mapping(paths.resolve(value, clique))
-            yield {"metadata": found, "spec": spec}, clique, path
+            yield {"metadata": dict(found), "spec": dict(spec)}, clique, path
         elif path in _COMPONENTS and not any(
             name in paths.mapping(each) for each in spec.values() for name in _OF_MODELS
         ):
@@ -178,7 +178,7 @@ def _as_pods(value: paths.Object, specs: Sequence[PodSpec]) -> Iterator[tuple[pa
                 {name: paths.mapping(each.get(name)) for name in ("labels", "annotations")}
                 for each in (spec, paths.metadata(value))
             )
-            yield {"metadata": {name: {**whole[name], **own[name]} for name in own}, "spec": spec}, path, path
+            yield {"metadata": {name: {**whole[name], **own[name]} for name in own}, "spec": dict(spec)}, path, path
 
 
 def _place(path: str, metadata: str, spec: str) -> str:
