@@ -457,6 +457,14 @@ def test_ranks_of_accelerate_are_those_of_torchrun() -> None:
     assert _remedies_of_start(f"accelerate launch --config_file a.yaml {flags}") == []
 
 
+def test_ranks_of_servers_are_those_of_their_pods() -> None:
+    start = "python3 -m sglang.launch_server --model-path m --tp 16 --nnodes 2 --dist-init-addr a:1 --node-rank "
+
+    assert _remedies_of_start(f"{start}0") == ["write --node-rank=$JOB_COMPLETION_INDEX in the script of a shell"]
+    assert _remedies_of_start(f"{start}$RANK") == []
+    assert _remedies_of_start(f"{start}0".replace("--nnodes 2", "--nnodes 1")) == []
+
+
 def _remedies_of_start(command: str) -> list[str]:
     return [remedy for _, remedy in _found(_ranked("Job", command))]
 

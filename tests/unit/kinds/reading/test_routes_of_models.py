@@ -113,6 +113,12 @@ def _of_ingress(annotations: str, name: str, server: str = _SERVER) -> list[str]
     [
         ("", "alb", _SERVER, ["add the annotation alb.ingress.kubernetes.io/healthcheck-path: /health"]),
         ("alb.ingress.kubernetes.io/healthcheck-path: /health", "alb", _SERVER, []),
+        (
+            "alb.ingress.kubernetes.io/healthcheck-path: /",
+            "alb",
+            _SERVER,
+            ["add the annotation alb.ingress.kubernetes.io/healthcheck-path: /health"],
+        ),
         ("alb.ingress.kubernetes.io/success-codes: 200-404", "alb", _SERVER, []),
         ("", "alb", "{image: 'ollama/ollama:0.12.0'}", []),
         ("", "nginx", _SERVER, ["add the annotation nginx.ingress.kubernetes.io/proxy-read-timeout"]),
@@ -152,3 +158,33 @@ def test_a_gateway_of_gke_asks_servers_for_the_root_and_ends_answers(
     others = [each.replace("gatewayClassName: c", f"gatewayClassName: {of_class}") for each in _cluster("x/y")]
 
     assert len(_found(_route(), *others, *policies)) == found
+
+
+_POLICY = (
+    "{apiVersion: networking.gke.io/v1, kind: HealthCheckPolicy, metadata: {name: h, namespace: ml}, spec: "
+    "{targetRef: {kind: Service, name: llm}, default: {config: {httpHealthCheck: {requestPath: %s}}}}}"
+)
+_BACKEND = (
+    "{apiVersion: cloud.google.com/v1, kind: BackendConfig, metadata: {name: h, namespace: ml}, spec: "
+    "{healthCheck: {requestPath: %s}}}"
+)
+_NAMES = 'annotations: {cloud.google.com/backend-config: \'{"default": "%s"}\'}, name: llm'
+
+
+@pytest.mark.parametrize(
+    ("check", "named", "found"),
+    [
+        (_POLICY % "/", "name: llm", 1),
+        (_POLICY % "/health", "name: llm", 0),
+        (_BACKEND % "/", _NAMES % "h", 1),
+        (_BACKEND % "/", _NAMES % "other", 0),
+        (_BACKEND % "/health", _NAMES % "h", 0),
+    ],
+)
+def test_health_checks_of_gke_at_the_root_of_a_server(check: str, named: str, found: int) -> None:
+    others = [each.replace("{name: llm", f"{{{named}") if "kind: Service" in each else each for each in _cluster()]
+    values = [yaml.safe_load(each) for each in (check, *others)]
+    key = (values[0]["apiVersion"].rpartition("/")[0], values[0]["kind"])
+    remedies = [each.remedy for each in refused_values.beside_others(values[0], key, Objects(values))]
+
+    assert remedies == ["set requestPath to /health"] * found

@@ -20,6 +20,8 @@ def _found(kind: str, text: str) -> list[str]:
 
 
 _CLASS = "karpenter.k8s.aws/v1 EC2NodeClass"
+_ASKED = "{spec: {template: {spec: {%scontainers: [{name: e, image: 'lab/dcgm-exporter:4', args: [%s]}]}}}}"
+_ADDRESS = "use the address of the node, set hostNetwork: true, or remove the option"
 _SHARE = "{spec: {template: {spec: {%scontainers: [{name: c, image: a, resources: {limits: {%s}}}]}}}}"
 _ALONE = "{spec: {schedulerName: volcano, containers: [{name: c, image: a, resources: {limits: {%s}}}]}}"
 _VOLCANO = "set schedulerName: volcano, unless a webhook sets it"
@@ -227,6 +229,10 @@ _PODS = "{spec: {%scontainers: [{name: c, image: x, %sresources: {limits: {%s: 1
         ),
         ("apps/v1 DaemonSet", _ENGINE % ("hostNetwork: true, ", "localhost:5555"), []),
         ("apps/v1 DaemonSet", _ENGINE % ("", "$(NODE_IP):5555"), []),
+        ("apps/v1 DaemonSet", _ASKED % ("", "-r, 'localhost:5555'"), [_ADDRESS]),
+        ("apps/v1 DaemonSet", _ASKED % ("", "'--remote-hostengine-info=127.0.0.1:5555'"), [_ADDRESS]),
+        ("apps/v1 DaemonSet", _ASKED % ("", "-r, 'dcgm:5555'"), []),
+        ("apps/v1 DaemonSet", _ASKED % ("hostNetwork: true, ", "-r, 'localhost:5555'"), []),
         ("v1 Pod", "{spec: {containers: [{image: 'nvidia/cuda:12.8.1-base-ubuntu24.04'}]}}", [_START]),
         ("v1 Pod", "{spec: {containers: [{image: 'nvidia/cuda:12.8.1-base-ubuntu24.04', args: [a]}]}}", []),
         ("apps/v1 Deployment", _SHARE % ("", "volcano.sh/vgpu-number: 1"), [_VOLCANO]),

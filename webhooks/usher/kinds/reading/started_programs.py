@@ -39,8 +39,10 @@ def _rows(part: str) -> Sequence[Mapping[str, Any]]:
 class _Started:
     """A container with its words, its variables and its place."""
 
-    def __init__(self, container: Mapping[str, Any], spec: Mapping[str, Any], path: str) -> None:
-        self.value, self.spec, self.path = container, spec, path
+    def __init__(
+        self, container: Mapping[str, Any], spec: Mapping[str, Any], path: str, claimed: Sequence[str] = ()
+    ) -> None:
+        self.value, self.spec, self.path, self.claimed = container, spec, path, set(claimed)
         self.command = places.texts_at(container, "command[] args[]")
         self.words = " ".join(self.command)
         self.image = paths.text(container.get("image"))
@@ -136,7 +138,7 @@ def _without_its_model(started: _Started) -> Found:
             yield misread(started.find(named), message, remedy, "controller")
         return
     downloads = _own_folder(row, started, named)
-    claims = started.volumes("persistentVolumeClaim", "ephemeral")
+    claims = started.volumes("persistentVolumeClaim", "ephemeral") | started.claimed
     meant = [
         (folder, where)
         for folder, name, where in mounts
@@ -536,10 +538,11 @@ def _is_json(text: str) -> bool:
 
 def needs_of_programs(key: tuple[str, str], value: paths.Object, specs: Sequence[places.PodSpec]) -> Found:
     """Findings about programs in the pods of an object: their containers do not give what they need."""
+    claimed = places.texts_at(value, "spec.volumeClaimTemplates[].metadata.name")
     for spec, path, _ in specs:
         for index, container in enumerate(paths.elements(spec.get("containers"))):
             if isinstance(container, dict) and _OF_A_PROGRAM.search(str(container)):
-                started = _Started(container, spec, f"{path}/containers/{index}")
+                started = _Started(container, spec, f"{path}/containers/{index}", claimed)
                 yield from _without_its_model(started) if key[0] in _DIRECT else ()
                 for rule in (_hidden, _heads, _memory, _without_a_name, _arguments):
                     yield from rule(started)
