@@ -20,6 +20,8 @@ def _found(kind: str, text: str) -> list[str]:
 
 
 _CLASS = "karpenter.k8s.aws/v1 EC2NodeClass"
+_BY_GROUP = "write group, for example karpenter.k8s.aws, and kind"
+_RESERVE = "reserve in reservedMemory the sum of kubeReserved, systemReserved and the hard eviction threshold"
 _ASKED = "{spec: {template: {spec: {%scontainers: [{name: e, image: 'lab/dcgm-exporter:4', args: [%s]}]}}}}"
 _ADDRESS = "use the address of the node, set hostNetwork: true, or remove the option"
 _SHARE = "{spec: {template: {spec: {%scontainers: [{name: c, image: a, resources: {limits: {%s}}}]}}}}"
@@ -165,6 +167,9 @@ _PODS = "{spec: {%scontainers: [{name: c, image: x, %sresources: {limits: {%s: 1
             "{memoryManagerPolicy: Static}",
             ["reserve in reservedMemory the sum of kubeReserved, systemReserved and the hard eviction threshold"],
         ),
+        (_MAP, ('{data: {kubelet: "apiVersion: kubelet.config.k8s.io/v1beta1\\nkind: KubeletConfiguration\\n'
+               'memoryManagerPolicy: Static"}}'), [_RESERVE]),
+        (_POOL, "{spec: {template: {spec: {nodeClassRef: {apiVersion: a/v1, kind: b, name: c}}}}}", [_BY_GROUP]),
         (_KUBELET, "{memoryManagerPolicy: Static, reservedMemory: [{numaNode: 0, limits: {memory: 1Gi}}]}", []),
         (_KUBELET, "{cpuManagerPolicy: static}", ["set reservedSystemCPUs, or cpu in kubeReserved"]),
         (_KUBELET, "{cpuManagerPolicy: static, kubeReserved: {cpu: 500m}}", []),

@@ -54,21 +54,31 @@ def disagreements(value: paths.Object, key: tuple[str, str], objects: Objects) -
 
 
 _RELEASES: Final = {
-    ("helm.toolkit.fluxcd.io", "HelmRelease"): ("/spec/chart/spec", "/spec/values"),
-    ("argoproj.io", "Application"): ("/spec/source", "/spec/source/helm/valuesObject"),
+    ("helm.toolkit.fluxcd.io", "HelmRelease"): ("spec.chart.spec.chart", "spec.values"),
+    ("argoproj.io", "Application"): (
+        "spec.{source,sources[]}.chart",
+        "spec.{source,sources[]}.helm.{valuesObject,values}",
+    ),
+    ("helm.cattle.io", "HelmChart"): ("spec.chart", "spec.{valuesContent,values}"),
 }
-"""Kinds that install a chart: the object with the name of the `chart`, and the values."""
+"""Kinds that install a chart: the places of the name of the chart, and of its values, which may be a text."""
 
 
 def _of_release(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
     """Findings about the ClusterPolicy that the chart of the GPU operator makes of its values, at these."""
     chart, values = _RELEASES.get(key, ("", ""))
-    if not chart or known_keys.part_at(value, chart).get("chart") != "gpu-operator":
+    if not chart or not any(
+        re.search(r"(?:^|/)gpu-operator(?:-v?\d|$)", each) for each in places.texts_at(value, chart)
+    ):
         return
-    key, made = ("nvidia.com", "ClusterPolicy"), {**value, "spec": dict(known_keys.part_at(value, values))}
-    beside = (*beside_others(made, key, objects), *disagreements(made, key, objects))
-    for each in (*refused_values.wrong_values(made, key), *beside):
-        yield replace(each, path=f"{values}{each.path.removeprefix('/spec')}", topic="agent")
+    key = ("nvidia.com", "ClusterPolicy")
+    for where, given in places.at(value, values):
+        is_text, spec = isinstance(given, str), known_keys.parsed(given) if isinstance(given, str) else given
+        made = {**value, "spec": spec if isinstance(spec, dict) else {}}
+        beside = (*beside_others(made, key, objects), *disagreements(made, key, objects))
+        for each in (*refused_values.wrong_values(made, key), *beside):
+            inner = "" if is_text else each.path.removeprefix("/spec")
+            yield replace(each, path=f"{where}{inner}", topic="agent")
 
 
 _REQUESTS: Final = "devices.requests[]{,.exactly,.firstAvailable[]}.deviceClassName"

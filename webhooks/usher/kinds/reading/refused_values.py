@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import orjson
 from msgspec.structs import replace
 
-from usher import errors, model, paths, quantities
+from usher import errors, memo, model, paths, quantities
 from usher.kinds.reading import definition_limits, inference_routes, known_keys, started_programs
 from usher.kinds.reading.environment import misread, misread_variables
 from usher.kinds.reading.value_forms import (
@@ -104,8 +104,22 @@ def wrong_values(value: paths.Object, key: tuple[str, str]) -> Iterator[model.Un
             for found in _wrong_values(each.value, each.reader):
                 text = f"{found.text} (configuration {each.key})"
                 yield replace(found, path=paths.join("/data", each.key), text=text)
+        for where, text in texts_with_paths(value, "data.*"):
+            yield from _wrong_in_text(where, text)
         yield from _unknown_plugins(value)
         yield from _ignored_by_plugin(value)
+
+
+_OF_CONFIGURATIONS: Final = memo.pattern(r"(?m)^[\"']?apiVersion[\"']?:\s*[\"']?([a-z0-9.]+\.config\.[a-z0-9.]+)/")
+"""The groups of configurations of programs, as of the kubelet, which are in texts as well as in files."""
+
+
+def _wrong_in_text(where: str, text: str) -> Found:
+    inner = known_keys.parsed(text) if _OF_CONFIGURATIONS.search(text) else None
+    if inner:
+        group, kind = paths.text(inner.get("apiVersion")).rpartition("/")[0], paths.text(inner.get("kind"))
+        for found in _wrong_values(inner, f"{group} {kind}"):
+            yield replace(found, path=where, text=f"{found.text} ({kind})")
 
 
 _IGNORED: Final = (
