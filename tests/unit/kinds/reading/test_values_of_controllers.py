@@ -22,6 +22,9 @@ def _found(kind: str, text: str) -> list[str]:
 _CLASS = "karpenter.k8s.aws/v1 EC2NodeClass"
 _BY_GROUP = "write group, for example karpenter.k8s.aws, and kind"
 _RESERVE = "reserve in reservedMemory the sum of kubeReserved, systemReserved and the hard eviction threshold"
+_TEMPLATE = "resource.k8s.io/v1 ResourceClaimTemplate"
+_REQUEST = "{spec: {spec: {devices: {requests: [{name: g, %s}]}}}}"
+_ONE = "keep one of exactly and firstAvailable"
 _ASKED = "{spec: {template: {spec: {%scontainers: [{name: e, image: 'lab/dcgm-exporter:4', args: [%s]}]}}}}"
 _ADDRESS = "use the address of the node, set hostNetwork: true, or remove the option"
 _SHARE = "{spec: {template: {spec: {%scontainers: [{name: c, image: a, resources: {limits: {%s}}}]}}}}"
@@ -249,6 +252,8 @@ _PODS = "{spec: {%scontainers: [{name: c, image: x, %sresources: {limits: {%s: 1
         (_CLIQUES, _CLIQUE % "hami-scheduler", []),
         (_SERVED, _CUSTOM % "", ["remove schedulerName, or ask for a share that this scheduler knows"]),
         (_SERVED, _CUSTOM % ", model: {modelFormat: {name: a}}", []),
+        (_TEMPLATE, _REQUEST % "exactly: {deviceClassName: a}, firstAvailable: [{deviceClassName: a}]", [_ONE]),
+        (_TEMPLATE, _REQUEST % "firstAvailable: [{deviceClassName: a}]", []),
         (_NIM, "{spec: {replicas: 3, storage: {pvc: {volumeAccessMode: ReadWriteOnce}}}}", [_SEVERAL]),
         (_NIM, "{spec: {replicas: 1, storage: {pvc: {volumeAccessMode: ReadWriteOnce}}}}", []),
         (_RUNTIME, "{spec: {containers: [{name: vllm}]}}", ["call the container of the server kserve-container"]),
