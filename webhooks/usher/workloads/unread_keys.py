@@ -487,6 +487,8 @@ def _refused(value: Any, leaf: Leaf, path: str, *, kept: bool) -> model.UnreadKe
         text = f"has {_described(value)} at {place}, where the API server takes {meant}"
         right = meant_value(value, leaf)
         remedy = f"write {meant}" if right is None else f"write {orjson.dumps(right).decode()}"
+        if isinstance(value, bool) and leaf is str:
+            remedy += f", or quote the word that YAML takes for it ({'y, yes, on' if value else 'n, no, off'})"
     return model.UnreadKey(path=path, text=text, remedy=remedy, important=True, refused=True, kept=kept)
 
 
