@@ -165,7 +165,7 @@ _FREE = "version: v1\nflags: {migStrategy: none}"
         ([_RENAMED], "nvidia.com/gpu", "ask for nvidia.com/gpu.shared, or set renameByDefault to false"),
         ([_RENAMED], "nvidia.com/gpu.shared", ""),
         ([_RENAMED, _FREE], "nvidia.com/gpu", ""),
-        ([_RENAMED.replace("replicas", "devices: [0], replicas")], "nvidia.com/gpu", ""),
+        ([_RENAMED.replace("replicas", "devices: [0], replicas")], "nvidia.com/gpu.shared", ""),
         ([_MANY], "nvidia.com/gpu.shared", "ask for nvidia.com/gpu, or set renameByDefault to true"),
         ([_MANY, _RENAMED], "nvidia.com/gpu.shared", ""),
     ],

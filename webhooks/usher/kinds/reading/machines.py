@@ -352,9 +352,8 @@ def _names_of_shares(objects: Objects) -> Iterator[tuple[str, Mapping[str, str]]
                 found = {}
                 for way in map(paths.mapping, known_keys.part_at(each.value, "/sharing").values()):
                     for resource in map(paths.mapping, values_at(way, "resources[]")):
-                        name, whole = paths.text(resource.get("name")), resource.get("devices") in (None, "all")
-                        is_new = way.get("renameByDefault") is True and whole
-                        found[name] = f"{name}.shared" if is_new else name
+                        name = paths.text(resource.get("name"))
+                        found[name] = f"{name}.shared" if way.get("renameByDefault") is True else name
                 yield each.key, found
 
 

@@ -29,7 +29,7 @@ test_kinds_that_make_all_pods_a_second_time_need_room_for_both if {
 }
 
 test_a_predictor_in_a_deployment_rolls_out_as_one if {
-	check.deny == {{"path": "/spec/predictor/deploymentStrategy", "message": "a rollout needs room for 3 pods at once, but even empty nodes hold only 2, so it never ends", "remedy": "set maxSurge 0 and maxUnavailable 1, or the type of deploymentStrategy of the predictor to Recreate"}} with input as examples.bad_standard_inference_service
+	check.deny == {{"path": "/spec/predictor/deploymentStrategy", "message": "a rollout needs room for 3 pods at once, but even empty nodes hold only 2, so it never ends", "remedy": "set maxSurge 0 and maxUnavailable 1, or the type of deploymentStrategy of the predictor to Recreate", "assumption": "usher assumes that the configuration of KServe sets no other strategy for its Deployments"}} with input as examples.bad_standard_inference_service
 	check.deny == set() with input as examples.good_recreated_inference_service
 }
 
