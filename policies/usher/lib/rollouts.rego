@@ -6,9 +6,19 @@
 #   - input: schema.input
 package usher.lib.rollouts
 
+import data.usher.lib.serving
+
 # METADATA
 # title: Where the object says how it replaces its pods
-strategy_path := "/spec/strategy"
+default strategy_path := "/spec/strategy"
+
+strategy_path := "/spec/predictor/deploymentStrategy" if input.object.inferenceService
+
+# METADATA
+# title: The field that says it, in words
+default strategy_name := "the strategy"
+
+strategy_name := "deploymentStrategy of the predictor" if input.object.inferenceService
 
 # METADATA
 # title: A rollout that makes all new pods before it stops an old one
@@ -32,7 +42,7 @@ whole := {
 	"remedy": "keep as many accelerators free, or use the deployment mode Standard with the strategy Recreate",
 } if {
 	input.object.inferenceService
-	input.workload.annotations["serving.kserve.io/deploymentMode"] in ["Knative", "Serverless"]
+	serving.kserve_mode == "Knative"
 }
 
 # METADATA
@@ -41,6 +51,18 @@ whole := {
 surge_before_stopping := surge if {
 	input.object.deployment
 	object.get(input.object.deployment, ["spec", "strategy", "type"], "") != "Recreate"
+	surge := input.workload.pods.maximum - input.workload.pods.minimum
+	surge > 0
+	_unavailable == 0
+}
+
+# KServe makes a Deployment of the predictor in the mode Standard.
+surge_before_stopping := surge if {
+	spec := input.object.inferenceService.spec
+	serving.kserve_mode == "Standard"
+	not spec.transformer
+	not spec.explainer
+	object.get(spec, ["predictor", "deploymentStrategy", "type"], "") != "Recreate"
 	surge := input.workload.pods.maximum - input.workload.pods.minimum
 	surge > 0
 	_unavailable == 0
@@ -78,6 +100,8 @@ default _max_unavailable := "25%"
 _max_unavailable := input.object.rollout.spec.strategy.canary.maxUnavailable
 
 _max_unavailable := input.object.deployment.spec.strategy.rollingUpdate.maxUnavailable
+
+_max_unavailable := input.object.inferenceService.spec.predictor.deploymentStrategy.rollingUpdate.maxUnavailable
 
 _unavailable := _max_unavailable if is_number(_max_unavailable)
 

@@ -35,6 +35,8 @@ def sizes(image: str = "registry.example.com/server:1", **fields: paths.Json) ->
         (["bash", "-c", "export A=1\nexec vllm serve model \\\n  --tensor-parallel-size 8"], ("vLLM", 8, 1, 1)),
         (["python3", "-m", "sglang.launch_server", "--tp", "4", "--dp-size", "2"], ("SGLang", 4, 1, 2)),
         (["trtllm-serve", "model", "--tp_size", "4", "--pp_size", "2"], ("TensorRT-LLM", 4, 2, 1)),
+        (["python3", "-m", "dynamo.trtllm", "--tensor-parallel-size", "4"], ("TensorRT-LLM", 4, 1, 1)),
+        (["aphrodite", "run", "model", "-tp", "4"], ("Aphrodite", 4, 1, 1)),
         (["lmdeploy", "serve", "api_server", "model", "--tp", "4"], ("LMDeploy", 4, 1, 1)),
         (["vllm", "serve", "model", "-tp", "4", "-dp", "16", "-dpl", "2"], ("vLLM", 4, 1, 2)),
         (["vllm", "serve", "model", "-tp", "4", "-dp", "16", "--data-parallel-rank", "$RANK"], ("vLLM", 4, 1, 1)),

@@ -182,7 +182,7 @@ def test_a_value_of_another_type_is_found_and_has_no_keys_to_compare() -> None:
         ({"terminationGracePeriodSeconds": "30"}, "write 30"),
         ({"hostNetwork": "true"}, "write true"),
         ({"schedulerName": 8}, 'write "8"'),
-        ({"nodeSelector": {"gpu": True}}, 'write "true"'),
+        ({"nodeSelector": {"gpu": True}}, 'write "true", or quote the word that YAML takes for it (y, yes, on)'),
         ({"restartPolicy": "never"}, "did you mean Never?"),
         ({"restartPolicy": "ON_FAILURE"}, "did you mean OnFailure?"),
         ({"dnsPolicy": "Elsewhere"}, "write one of ClusterFirst, ClusterFirstWithHostNet, Default, None"),

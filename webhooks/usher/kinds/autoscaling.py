@@ -138,23 +138,23 @@ class Parent(Struct, frozen=True, kw_only=True):
     """The annotation whose value `external` leaves the replicas to others."""
     reference: str = ""
     """A field of `spec` that names a child which people make; "" if the operator makes all children."""
+    parts: str = ""
+    """A field of `spec` with a child for each key, which {part} of the names is, in small letters."""
 
     def children_of(self, parent: paths.Object) -> Iterator[tuple[str, str, str]]:
         """The group, kind and name of each object whose replicas a parent sets."""
-        metadata = paths.metadata(parent)
+        metadata, spec = paths.metadata(parent), paths.mapping(parent.get("spec"))
         name = paths.text(metadata.get("name"))
-        named = paths.mapping(paths.mapping(parent.get("spec")).get(self.reference))
-        if named:
+        if named := paths.mapping(spec.get(self.reference)):
             group = paths.text(named.get("apiVersion")).rpartition("/")[0]
             yield group, paths.text(named.get("kind")), paths.text(named.get("name"))
         if name and paths.mapping(metadata.get("annotations")).get(self.external) != "external":
-            yield from ((group, kind, pattern.format(name)) for group, kind, pattern in self.children)
+            for part in map(str.lower, paths.mapping(spec.get(self.parts))) if self.parts else ("",):
+                yield from ((group, kind, pattern.format(name, part=part)) for group, kind, pattern in self.children)
 
 
-PARENTS: Final = convert(
-    orjson.loads(Path(__file__).with_name("scaled_children.json").read_bytes()), tuple[Parent, ...]
-)
-
+_CHILDREN: Final = Path(__file__).with_name("scaled_children.json")
+PARENTS: Final = convert(orjson.loads(_CHILDREN.read_bytes()), tuple[Parent, ...])
 
 PAUSED = "autoscaling.keda.sh/paused"
 PAUSED_REPLICAS = "autoscaling.keda.sh/paused-replicas"

@@ -151,7 +151,7 @@ _SERVERS: Final = tuple(map(_server_of, orjson.loads(Path(__file__).with_name("s
 _OF_RUNTIME: Final = replace(_SERVERS[-1], name="the server of its runtime")
 """For the model of an InferenceService, whose image a ServingRuntime gives."""
 
-_HINTS: Final = "vllm sglang lmdeploy trtllm text-generation tgi- huggingfaceserver --tensor triton"
+_HINTS: Final = "vllm sglang lmdeploy trtllm aphrodite text-generation tgi- huggingfaceserver --tensor triton"
 HINTS: Final = (*_HINTS.split(), NIM_HINT)
 """The command or the image of every server has one of these words."""
 

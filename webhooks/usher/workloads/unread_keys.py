@@ -27,6 +27,7 @@ from usher.kinds.reading import (
     controller_rules,
     definition_limits,
     device_stack,
+    environment,
     inner_names,
     known_keys,
     pod_networks,
@@ -119,7 +120,9 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         found += tuple(known_keys.misspelt_keys(value, meant))
         found += (*value_forms.refused_parts(value, key, beside), *value_forms.refused_forms(value, key, of_pods))
     if not stored:
-        rules = _unread_by_controllers(workload, value, key, of_pods)
+        filled = environment.with_known_texts(value, namespace, around if isinstance(around, Objects) else beside)
+        filled_pods = of_pods if filled is value or not of_pods else value_forms.pod_specs(filled)
+        rules = _unread_by_controllers(workload, filled, key, filled_pods)
         found += tuple(each for each in rules if not (exists and each.refused))
     if not exists:
         files = inner_names.Files(namespace, around if isinstance(around, Objects) else beside, beside, names)
@@ -486,6 +489,8 @@ def _refused(value: Any, leaf: Leaf, path: str, *, kept: bool) -> model.UnreadKe
         text = f"has {_described(value)} at {place}, where the API server takes {meant}"
         right = meant_value(value, leaf)
         remedy = f"write {meant}" if right is None else f"write {orjson.dumps(right).decode()}"
+        if isinstance(value, bool) and leaf is str:
+            remedy += f", or quote the word that YAML takes for it ({'y, yes, on' if value else 'n, no, off'})"
     return model.UnreadKey(path=path, text=text, remedy=remedy, important=True, refused=True, kept=kept)
 
 

@@ -145,7 +145,7 @@ _MANY = _ALONE.replace("true", "false")
         ([_ALONE, _MANY], 2, 0),
         ([_ALONE, "version: v1\nflags: {migStrategy: none}"], 2, 0),
         ([_ALONE.replace("timeSlicing: {failRequestsGreaterThanOne: true, ", "mps: {")], 2, 1),
-        ([_ALONE.replace("timeSlicing: {", "timeSlicing: {renameByDefault: true, ")], 2, 0),
+        ([_ALONE.replace("timeSlicing: {", "timeSlicing: {renameByDefault: true, ")], 2, 1),
         ([_ALONE.replace("nvidia.com/gpu,", "nvidia.com/gpu, rename: nvidia.com/part,")], 2, 0),
     ],
 )
@@ -153,6 +153,27 @@ def test_several_shares_are_wrong_where_the_plugin_gives_one_at_a_time(
     configurations: list[str], asked: int | str, count: int
 ) -> None:
     assert len(_found(_pod({}, {"nvidia.com/gpu": asked}) + _plugin(*configurations))) == count
+
+
+_RENAMED = _MANY.replace("timeSlicing: {", "timeSlicing: {renameByDefault: true, ")
+_FREE = "version: v1\nflags: {migStrategy: none}"
+
+
+@pytest.mark.parametrize(
+    ("configurations", "asked", "remedy"),
+    [
+        ([_RENAMED], "nvidia.com/gpu", "ask for nvidia.com/gpu.shared, or set renameByDefault to false"),
+        ([_RENAMED], "nvidia.com/gpu.shared", ""),
+        ([_RENAMED, _FREE], "nvidia.com/gpu", ""),
+        ([_RENAMED.replace("replicas", "devices: [0], replicas")], "nvidia.com/gpu.shared", ""),
+        ([_MANY], "nvidia.com/gpu.shared", "ask for nvidia.com/gpu, or set renameByDefault to true"),
+        ([_MANY, _RENAMED], "nvidia.com/gpu.shared", ""),
+    ],
+)
+def test_pods_ask_for_shares_by_the_name_that_the_configuration_gives_them(
+    configurations: list[str], asked: str, remedy: str
+) -> None:
+    assert _found(_pod({}, {asked: 1}) + _plugin(*configurations)) == ([remedy] if remedy else [])
 
 
 _DRIVER = """

@@ -372,7 +372,13 @@ def test_former_labels_of_kai_scheduler_are_found_on_its_pods() -> None:
         "containers: [{name: a, image: a}]}}"
     )
 
+    job = (
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: a, labels: {runai/queue: b}}, spec: {template: {spec: %s}}}"
+    )
+    pods = "{schedulerName: kai-scheduler, restartPolicy: Never, containers: [{name: a, image: a}]}"
+
     assert _remedies(text % "kai-scheduler") == ["write kai.scheduler/queue"]
+    assert _remedies(job % pods) == ["write kai.scheduler/queue"]
     assert _remedies(text % "default-scheduler") == []
 
 
@@ -449,6 +455,14 @@ def test_ranks_of_accelerate_are_those_of_torchrun() -> None:
     ]
     assert _remedies_of_start(f"accelerate launch --machine_rank $RANK {flags}") == []
     assert _remedies_of_start(f"accelerate launch --config_file a.yaml {flags}") == []
+
+
+def test_ranks_of_servers_are_those_of_their_pods() -> None:
+    start = "python3 -m sglang.launch_server --model-path m --tp 16 --nnodes 2 --dist-init-addr a:1 --node-rank "
+
+    assert _remedies_of_start(f"{start}0") == ["write --node-rank=$JOB_COMPLETION_INDEX in the script of a shell"]
+    assert _remedies_of_start(f"{start}$RANK") == []
+    assert _remedies_of_start(f"{start}0".replace("--nnodes 2", "--nnodes 1")) == []
 
 
 def _remedies_of_start(command: str) -> list[str]:

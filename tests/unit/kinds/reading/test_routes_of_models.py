@@ -113,6 +113,12 @@ def _of_ingress(annotations: str, name: str, server: str = _SERVER) -> list[str]
     [
         ("", "alb", _SERVER, ["add the annotation alb.ingress.kubernetes.io/healthcheck-path: /health"]),
         ("alb.ingress.kubernetes.io/healthcheck-path: /health", "alb", _SERVER, []),
+        (
+            "alb.ingress.kubernetes.io/healthcheck-path: /",
+            "alb",
+            _SERVER,
+            ["add the annotation alb.ingress.kubernetes.io/healthcheck-path: /health"],
+        ),
         ("alb.ingress.kubernetes.io/success-codes: 200-404", "alb", _SERVER, []),
         ("", "alb", "{image: 'ollama/ollama:0.12.0'}", []),
         ("", "nginx", _SERVER, ["add the annotation nginx.ingress.kubernetes.io/proxy-read-timeout"]),
@@ -231,3 +237,33 @@ def test_addresses_have_a_port_of_their_service(url: str, service: str, remedy: 
 )
 def test_litellm_asks_a_server_for_a_model_that_it_has(model: str, server: str, remedy: list[str]) -> None:
     assert _remedies(_LITELLM % model, _SERVICE % "", _deployment(server)) == remedy
+
+
+_POLICY = (
+    "{apiVersion: networking.gke.io/v1, kind: HealthCheckPolicy, metadata: {name: h, namespace: ml}, spec: "
+    "{targetRef: {kind: Service, name: llm}, default: {config: {httpHealthCheck: {requestPath: %s}}}}}"
+)
+_BACKEND = (
+    "{apiVersion: cloud.google.com/v1, kind: BackendConfig, metadata: {name: h, namespace: ml}, spec: "
+    "{healthCheck: {requestPath: %s}}}"
+)
+_NAMES = 'annotations: {cloud.google.com/backend-config: \'{"default": "%s"}\'}, name: llm'
+
+
+@pytest.mark.parametrize(
+    ("check", "named", "found"),
+    [
+        (_POLICY % "/", "name: llm", 1),
+        (_POLICY % "/health", "name: llm", 0),
+        (_BACKEND % "/", _NAMES % "h", 1),
+        (_BACKEND % "/", _NAMES % "other", 0),
+        (_BACKEND % "/health", _NAMES % "h", 0),
+    ],
+)
+def test_health_checks_of_gke_at_the_root_of_a_server(check: str, named: str, found: int) -> None:
+    others = [each.replace("{name: llm", f"{{{named}") if "kind: Service" in each else each for each in _cluster()]
+    values = [yaml.safe_load(each) for each in (check, *others)]
+    key = (values[0]["apiVersion"].rpartition("/")[0], values[0]["kind"])
+    remedies = [each.remedy for each in refused_values.beside_others(values[0], key, Objects(values))]
+
+    assert remedies == ["set requestPath to /health"] * found

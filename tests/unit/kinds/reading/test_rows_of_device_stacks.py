@@ -483,9 +483,10 @@ def test_values_of_the_chart_of_an_operator_are_judged_as_its_policy() -> None:
     application = _object(
         "argoproj.io/v1alpha1", "Application", f"source: {{chart: gpu-operator, helm: {{valuesObject: {{{values}}}}}}}"
     )
+    chart = _object("helm.cattle.io/v1", "HelmChart", f"chart: nvidia/gpu-operator, valuesContent: '{{{values}}}'")
     other = release.replace("gpu-operator", "other")
 
-    for each, count in ((release, 1), (application, 1), (other, 0)):
+    for each, count in ((release, 1), (application, 1), (chart, 1), (other, 0)):
         assert len(_remedies(each, _node(_NVIDIA, "Talos (v1.10.2)"))) == count
     assert _remedies(release, _node(_NVIDIA)) == []
 

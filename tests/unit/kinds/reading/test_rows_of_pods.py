@@ -167,7 +167,7 @@ def test_a_request_to_ollama_before_it_answers_is_found(container: str, count: i
 
 
 def test_the_place_of_a_finding_is_in_the_template_of_any_kind() -> None:
-    template = _template("{image: 'nvidia/cuda:latest'}")
+    template = _template("{image: 'nvidia/cuda:latest', args: [a]}")
     value: _Json = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
@@ -245,3 +245,39 @@ def test_a_pod_runs_as_a_user_that_its_namespace_and_its_image_have(
     text: str, others: list[_Json], remedies: list[str]
 ) -> None:
     assert _of_users(text, *others) == remedies
+
+
+_READS_SECRET = "env: [{name: HF_TOKEN, valueFrom: {secretKeyRef: {name: a, key: b}}}]"
+_READS_TEXTS = "envFrom: [{configMapRef: {name: a}}]"
+_MOUNTS = "pod: {volumes: [{name: v, persistentVolumeClaim: {claimName: a}}]}"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "metadata", "count"),
+    [
+        (_READS_SECRET, "Secret", {"namespace": "default"}, 1),
+        (_READS_SECRET, "Secret", {"namespace": "serving"}, 0),
+        (_READS_SECRET, "Secret", {}, 0),
+        (
+            _READS_SECRET,
+            "Secret",
+            {"namespace": "default", "annotations": {"reflector.v1.k8s.emberstack.com/a": "b"}},
+            0,
+        ),
+        (_READS_TEXTS, "ConfigMap", {"namespace": "default"}, 1),
+        (_READS_TEXTS, "ConfigMap", {"namespace": "serving"}, 0),
+        (_MOUNTS, "PersistentVolumeClaim", {"namespace": "default"}, 1),
+        (_MOUNTS, "PersistentVolumeClaim", {"namespace": "serving"}, 0),
+    ],
+)
+def test_pods_read_objects_of_their_own_namespace(text: str, kind: str, metadata: _Json, count: int) -> None:
+    job: _Json = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "j", "namespace": "serving"},
+        "spec": {"replicatedJobs": [{"template": {"spec": {"template": _template(f"{{{text}}}")}}}]},
+    }
+    other: _Json = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "a", **metadata}}
+    found = refused_values.beside_others(job, ("jobset.x-k8s.io", "JobSet"), Objects([job, other]))
+
+    assert len([each for each in found if "in another namespace alone" in each.text]) == count

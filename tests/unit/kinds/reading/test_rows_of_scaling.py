@@ -51,6 +51,10 @@ def _encoded(text: str) -> str:
         ),
         (_RULE % f"{_OVERRIDES}, name: {{as: waiting}}" + _HPA % "waiting", []),
         (_RULE % f"{_OVERRIDES}, name: {{matches: '(.*)', as: '${{1}}_x'}}" + _HPA % "vllm_waiting", []),
+        (
+            _RULE % f"{_OVERRIDES}, name: {{matches: 'vllm:(.*)', as: 'llm_$1'}}" + _HPA % "vllm:num_requests_waiting",
+            ["scales by vllm:num_requests_waiting"],
+        ),
         (_RULE % _OVERRIDES + _HPA % "vllm:num_requests_waiting", []),
     ],
 )

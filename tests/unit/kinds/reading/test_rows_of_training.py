@@ -335,6 +335,8 @@ _BESIDE_AND_APART = [
     ((_train_job("numNodes: 2, numProcPerNode: 4"), _runtime()),
      (_train_job("numNodes: 2, numProcPerNode: 4"), _runtime(_TRAINS))),
     ((_train_job("numNodes: 1"), _runtime()), (_train_job("numNodes: 1"), _runtime(processes=4))),
+    ((_train_job("numNodes: 1"), _runtime().replace("mpi: {", "torch: {")),
+     (_train_job("numNodes: 1"), _runtime(_TRAINS).replace("mpi: {", "torch: {"))),
     ((_volcano_queue("nvidia.com/gpu: 8"), _VOLCANO), (_volcano_queue("nvidia.com/gpu: 8, pods: 200"), _VOLCANO)),
     ((_volcano_queue("nvidia.com/gpu: 8"), _VOLCANO),
      (_volcano_queue("nvidia.com/gpu: 8"), _VOLCANO.replace("1.9.0", "1.12.0"))),

@@ -63,6 +63,8 @@ def test_downloads_beside_their_volume_are_found() -> None:
     assert _found(f"{{{_VLLM}, {args}, {mounted}}}", spec=_CLAIM) == [
         "set HF_HOME to /data, or mount the volume at /root/.cache/huggingface"
     ]
+    claims = "[{metadata: {name: cache}}]"
+    assert len(_found(f"{{{_VLLM}, {args}, {mounted}}}", "StatefulSet", volumeClaimTemplates=claims)) == 1
     assert _found(f"{{{_VLLM}, {args}, {mounted}, env: [{{name: HF_HOME, value: /data}}]}}", spec=_CLAIM) == []
     assert _found(f"{{{_VLLM}, {args}, volumeMounts: [{{name: cache, mountPath: /root/.cache}}]}}", spec=_CLAIM) == []
     assert _found(f"{{{_VLLM}, {args}, {mounted}}}", spec="volumes: [{name: cache, emptyDir: {}}]") == []

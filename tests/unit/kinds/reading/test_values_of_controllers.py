@@ -22,6 +22,25 @@ def _found(kind: str, text: str) -> list[str]:
 
 
 _CLASS = "karpenter.k8s.aws/v1 EC2NodeClass"
+_BY_GROUP = "write group, for example karpenter.k8s.aws, and kind"
+_RESERVE = "reserve in reservedMemory the sum of kubeReserved, systemReserved and the hard eviction threshold"
+_TEMPLATE = "resource.k8s.io/v1 ResourceClaimTemplate"
+_REQUEST = "{spec: {spec: {devices: {requests: [{name: g, %s}]}}}}"
+_ONE = "keep one of exactly and firstAvailable"
+_ASKED = "{spec: {template: {spec: {%scontainers: [{name: e, image: 'lab/dcgm-exporter:4', args: [%s]}]}}}}"
+_ADDRESS = "use the address of the node, set hostNetwork: true, or remove the option"
+_SHARE = "{spec: {template: {spec: {%scontainers: [{name: c, image: a, resources: {limits: {%s}}}]}}}}"
+_ALONE = "{spec: {schedulerName: volcano, containers: [{name: c, image: a, resources: {limits: {%s}}}]}}"
+_VOLCANO = "set schedulerName: volcano, unless a webhook sets it"
+_CLIQUES = "grove.io/v1alpha1 PodCliqueSet"
+_CLIQUE = (
+    "{spec: {template: {cliques: [{name: w, spec: {podSpec: {schedulerName: %s, "
+    "containers: [{name: c, image: a, resources: {limits: {nvidia.com/gpu: 1, nvidia.com/gpumem: 3000}}}]}}}]}}}"
+)
+_CUSTOM = (
+    "{spec: {predictor: {schedulerName: volcano, "
+    "containers: [{image: a, resources: {limits: {nvidia.com/gpumem: 1}}}]%s}}}"
+)
 _POOL = "karpenter.sh/v1 NodePool"
 _SRIOV = "sriovnetwork.openshift.io/v1 SriovNetworkNodePolicy"
 _NIC = "mellanox.com/v1alpha1 NicClusterPolicy"
@@ -153,6 +172,9 @@ _PODS = "{spec: {%scontainers: [{name: c, image: x, %sresources: {limits: {%s: 1
             "{memoryManagerPolicy: Static}",
             ["reserve in reservedMemory the sum of kubeReserved, systemReserved and the hard eviction threshold"],
         ),
+        (_MAP, ('{data: {kubelet: "apiVersion: kubelet.config.k8s.io/v1beta1\\nkind: KubeletConfiguration\\n'
+               'memoryManagerPolicy: Static"}}'), [_RESERVE]),
+        (_POOL, "{spec: {template: {spec: {nodeClassRef: {apiVersion: a/v1, kind: b, name: c}}}}}", [_BY_GROUP]),
         (_KUBELET, "{memoryManagerPolicy: Static, reservedMemory: [{numaNode: 0, limits: {memory: 1Gi}}]}", []),
         (_KUBELET, "{cpuManagerPolicy: static}", ["set reservedSystemCPUs, or cpu in kubeReserved"]),
         (_KUBELET, "{cpuManagerPolicy: static, kubeReserved: {cpu: 500m}}", []),
@@ -217,8 +239,23 @@ _PODS = "{spec: {%scontainers: [{name: c, image: x, %sresources: {limits: {%s: 1
         ),
         ("apps/v1 DaemonSet", _ENGINE % ("hostNetwork: true, ", "localhost:5555"), []),
         ("apps/v1 DaemonSet", _ENGINE % ("", "$(NODE_IP):5555"), []),
+        ("apps/v1 DaemonSet", _ASKED % ("", "-r, 'localhost:5555'"), [_ADDRESS]),
+        ("apps/v1 DaemonSet", _ASKED % ("", "'--remote-hostengine-info=127.0.0.1:5555'"), [_ADDRESS]),
+        ("apps/v1 DaemonSet", _ASKED % ("", "-r, 'dcgm:5555'"), []),
+        ("apps/v1 DaemonSet", _ASKED % ("hostNetwork: true, ", "-r, 'localhost:5555'"), []),
         ("v1 Pod", "{spec: {containers: [{image: 'nvidia/cuda:12.8.1-base-ubuntu24.04'}]}}", [_START]),
         ("v1 Pod", "{spec: {containers: [{image: 'nvidia/cuda:12.8.1-base-ubuntu24.04', args: [a]}]}}", []),
+        ("apps/v1 Deployment", _SHARE % ("", "volcano.sh/vgpu-number: 1"), [_VOLCANO]),
+        ("apps/v1 Deployment", _SHARE % ("schedulerName: volcano, ", "volcano.sh/vgpu-number: 1"), []),
+        ("ray.io/v1 RayCluster", _SHARE % ("", "volcano.sh/vgpu-number: 1"), []),
+        ("v1 Pod", _ALONE % "volcano.sh/vgpu-memory: 3000", ["add volcano.sh/vgpu-number: 1 to the limits"]),
+        ("v1 Pod", _ALONE % "volcano.sh/vgpu-memory: 3000, volcano.sh/vgpu-number: 1", []),
+        (_CLIQUES, _CLIQUE % "volcano", ["remove schedulerName, or ask for a share that this scheduler knows"]),
+        (_CLIQUES, _CLIQUE % "hami-scheduler", []),
+        (_SERVED, _CUSTOM % "", ["remove schedulerName, or ask for a share that this scheduler knows"]),
+        (_SERVED, _CUSTOM % ", model: {modelFormat: {name: a}}", []),
+        (_TEMPLATE, _REQUEST % "exactly: {deviceClassName: a}, firstAvailable: [{deviceClassName: a}]", [_ONE]),
+        (_TEMPLATE, _REQUEST % "firstAvailable: [{deviceClassName: a}]", []),
         (_NIM, "{spec: {replicas: 3, storage: {pvc: {volumeAccessMode: ReadWriteOnce}}}}", [_SEVERAL]),
         (_NIM, "{spec: {replicas: 1, storage: {pvc: {volumeAccessMode: ReadWriteOnce}}}}", []),
         (_RUNTIME, "{spec: {containers: [{name: vllm}]}}", ["call the container of the server kserve-container"]),

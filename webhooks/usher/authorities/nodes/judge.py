@@ -564,14 +564,15 @@ class NodeVerdicts:
         the pods with accelerators count.
         """
         pods = registry.PODS.get((workload.group, workload.kind))
-        if pods is not None and pods.doubles:
+        standard = workload.annotations.get("serving.kserve.io/deploymentMode") in ("Standard", "RawDeployment")
+        if pods is not None and pods.doubles and not standard:
             members = [
                 replace(each, pods=2 * pod_set.count.minimum)
                 for pod_set, each in zip(workload.pod_sets, members, strict=False)
                 if pod_set.asks_accelerators
             ]
             wanted = sum(each.pods for each in members)
-        elif pods is not None and pods.rolls_out and workload.pods.maximum != workload.pods.minimum:
+        elif pods and (pods.rolls_out or standard) and workload.pods.maximum != workload.pods.minimum:
             wanted = workload.pods.minimum + 1
             members = [replace(each, pods=wanted) for each in members]
         else:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model, paths, quantities
+from usher import memo, model, paths, quantities
 from usher.accelerators import boards, mig
 from usher.authorities.authority import Case, Section, Taken
 from usher.authorities.knowledge import Knowledge
@@ -355,17 +355,21 @@ def devices_in_use(demand: PodDemand, places: Places, facts: Store) -> str:
     return "" if "" in found[1:] else found[-1]
 
 
+_OF_BOARDS: Final = memo.pattern(r"(?:nvidia|amd|habana|intel)\.(?:com|ai)/|gke-accelerator|instance-gpu|/accelerator")
+"""Labels of nodes with accelerators."""
+
+
 def closed_by_taints(demand: PodDemand, closed: PodDemand, places: Places) -> NodeVerdict | None:
     """The verdict on a pod that only taints keep off the places which could hold it with every toleration.
 
-    None where all known places could hold it: the facts may leave out ordinary nodes.
+    None where all known places could hold it: the facts may leave out ordinary nodes, unless it selects boards.
 
     Args:
         demand: the pod with every toleration.
         closed: the pod with its own.
     """
     held = [each for each in places.all if nodes_judge.could_hold(demand, each, places.nodes)]
-    if len(held) == len(places.all):
+    if len(held) == len(places.all) and not _OF_BOARDS.search(repr(demand.alternatives)):
         return None
     found = [(nodes_places.blocking_taints(closed, each), each) for each in held]
     taints, place = min(found, key=lambda each: (len(each[0]), each[1].name))

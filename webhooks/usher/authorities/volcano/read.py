@@ -265,26 +265,36 @@ def _minimum_without_group(workload: model.Workload) -> int | None:
 
 
 def _reserved_by_operator(workload: model.Workload, schedulers: Collection[str]) -> Amounts:
-    """The minResources that the Spark operator gives the PodGroup of an application: cpu and memory of all its pods.
+    """The minResources that an operator gives its PodGroup.
 
-    `batchSchedulerOptions.resources` replaces them (SP:internal/scheduler/volcano/scheduler.go, SP:pkg/util).
+    The Spark operator gives an application cpu and memory of all its pods, and `batchSchedulerOptions.resources`
+    replaces them (SP:internal/scheduler/volcano/scheduler.go, SP:pkg/util). KubeRay gives a cluster with a label for
+    Volcano all that its head and its workers ask for (KR:ray-operator/controllers/ray/batchscheduler/volcano).
     """
+    if workload.group == "ray.io":
+        by_volcano = QUEUE_LABEL in workload.labels or workload.labels.get("ray.io/scheduler-name") == "volcano"
+        return _of_all_pods(workload, None) if by_volcano and workload.kind == "RayCluster" else {}
     spec = workload.view.get("sparkApplication", {}).get("spec")
     if spec is None or not names_scheduler(workload, schedulers):
         return {}
     given = spec.get("batchSchedulerOptions", {}).get("resources", {})
     if given:
         return {name: quantities.parse(amount["text"]) for name, amount in given.items()}
+    return _of_all_pods(workload, _RESERVED, executors=_first_executors(spec))
+
+
+def _of_all_pods(workload: model.Workload, only: Collection[str] | None, *, executors: int | None = None) -> Amounts:
     totals: dict[str, quantities.Quantity] = {}
     for pod_set in workload.pod_sets:
-        amounts = requests_of_pod(pod_set.containers, overhead={}, pod_requests={}, pod_limits={}, only=_RESERVED)
-        pods = _first_executors(spec) if pod_set.name == "executor" else pod_set.count.minimum
+        amounts = requests_of_pod(pod_set.containers, overhead={}, pod_requests={}, pod_limits={}, only=only)
+        pods = pod_set.count.minimum if executors is None or pod_set.name != "executor" else executors
         for name, amount in amounts.items():
             totals[name] = totals.get(name, quantities.ZERO) + amount * pods
     return totals
 
 
 _RESERVED: Final = ("cpu", "memory")
+QUEUE_LABEL: Final = "volcano.sh/queue-name"
 
 
 def _first_executors(spec: Mapping[str, Any]) -> int:

@@ -211,8 +211,6 @@ def beside_others(
     specs: Sequence[places.PodSpec] = (),
 ) -> Found:
     """Nodes and devices that other objects of the files do not give as an object chooses them; `specs` are its pods."""
-    if shared := objects.once("shares that plugins give one at a time", lambda: dict(_single_shares(objects))):
-        yield from _of_several_shares(value, shared)
     if objects.names(*_DOMAINS) or objects.names("resource.k8s.io", "ResourceClaimTemplate"):
         yield from _of_domains(value, objects)
     if (rule := _OF_OPERATORS.get(key)) is not None:
@@ -280,47 +278,6 @@ def _cuda_of(image: str) -> str:
 def _driver_of(labels: Mapping[str, Any]) -> int:
     written = next((str(labels[each]) for each in _DRIVER_LABELS if each in labels), "")
     return int(written) if re.fullmatch(r"\d{3,4}", written, re.ASCII) else 0
-
-
-def _single_shares(objects: Objects) -> Iterator[tuple[str, str]]:
-    """Resources that configurations in the files give a container one share at a time, with a reason.
-
-    A name that some configuration gives to whole GPUs is left out.
-    """
-    whole_boards, found = set[str](), dict[str, str]()
-    for _, value in objects.all():
-        if value.get("kind") == "GpuDevicePlugin" and known_keys.part_at(value, "/spec").get("sharedDevNum", 1) != 1:
-            for name in ("gpu.intel.com/i915", "gpu.intel.com/xe"):
-                found[name] = (
-                    f"shares by sharedDevNum of GpuDevicePlugin {paths.metadata(value).get('name')}, perhaps of one GPU"
-                )
-        for each in known_keys.configurations(value.get("data")) if value.get("kind") == "ConfigMap" else ():
-            ways = known_keys.part_at(each.value, "/sharing") if each.reader == "the device plugin" else {}
-            if each.reader == "the device plugin" and not ways:
-                whole_boards.add("nvidia.com/gpu")
-            for way, shares in ways.items():
-                given = shares if isinstance(shares, dict) else {}
-                for resource in map(paths.mapping, places.values_at(given, "resources[]")):
-                    name = paths.text(resource.get("name"))
-                    if given.get("failRequestsGreaterThanOne", way == "mps") is True:
-                        shared = f"{name}.shared" if given.get("renameByDefault") is True else name
-                        found[paths.text(resource.get("rename")) or shared] = (
-                            f"and the configuration {each.key} refuses more than one share by {way}"
-                        )
-                    else:
-                        whole_boards.add(name)
-    yield from ((name, reason) for name, reason in found.items() if name not in whole_boards)
-
-
-def _of_several_shares(value: paths.Object, shared: Mapping[str, str]) -> Found:
-    for spec, path, _ in places.pod_specs(value):
-        for place, limits in places.at(spec, "{containers,initContainers}[].resources.limits", path):
-            for name, reason in shared.items() if isinstance(limits, dict) else ():
-                amount = str(limits.get(name, ""))
-                if re.fullmatch(r"\d{1,9}", amount, re.ASCII) and int(amount) > 1:
-                    end = "" if "perhaps" in reason else ", so the pod ends with UnexpectedAdmissionError"
-                    text = f"asks for {amount} {name}, {reason}{end}"
-                    yield misread(paths.join(place, name), text, "ask for 1, or for whole GPUs elsewhere", "controller")
 
 
 _CLASSES: Final = "spec{,.spec}.devices.requests[]{,.exactly}.deviceClassName"

@@ -357,6 +357,9 @@ _RANK: Final = memo.pattern(r"--(node|machine)[-_]rank[=\s]+[\"']?(\d{1,18})\b")
 _OWN_HOST: Final = memo.pattern(
     r"--(?:rdzv[-_]endpoint|master[-_]addr)[=\s]+[\"']?(localhost|127\.0\.0\.1|\$\(hostname[^)]{0,9}\)|\$\{?HOSTNAME\b)"
 )
+_SERVER_OF_RANK: Final = memo.pattern(
+    r"(?s)(?:\bsglang\.launch_server\b|\bvllm\s+serve\b|\bvllm\.entrypoints).{0,2000}?--nnodes[=\s]+[\"']?([2-9]|\d\d)\b"
+)
 _RANKS: Final = memo.pattern(r"node[-_]rank|rdzv|standalone|PET_|\bsrun\b")
 _RANKED: Final = {
     "apps StatefulSet": ("spec replicas", "${HOSTNAME##*-}"),
@@ -400,6 +403,9 @@ def _starts_of_torchrun(value: paths.Object, kind: str, specs: Sequence[PodSpec]
             yield from _rank_of_all_pods(container, where, kind, own)
             text = _words(container)
             nodes = _number_after(text, counts.TORCHRUN, counts.NODES) or 0
+            if own > 1 and (server := _SERVER_OF_RANK.search(text)) and (rank := _RANK.search(text)):
+                message = f"starts the node rank {rank[2]} of {server[1]} in {own} pods, so they wait for the others"
+                yield _refused(where, message, f"write --node-rank={_RANKED[kind][1]} in the script of a shell")
             if nodes <= 1:
                 continue
             names, rank = " ".join(texts_at(container, "env[].name")), _RANK.search(text)
@@ -453,8 +459,9 @@ _OLD_LABELS: Final = {"runai/queue": "kai.scheduler/queue", "runai/node-pool": "
 
 
 def _former_labels(value: paths.Object, of_pods: _Pods) -> Iterator[model.UnreadKey]:
-    """Labels of KAI-Scheduler before 0.5 on pods that name it."""
-    for where, labels in of_pods:
+    """Labels of KAI-Scheduler before 0.5 on pods that name it, and on their object."""
+    own = [("/metadata/labels", paths.mapping(paths.metadata(value).get("labels")))]
+    for where, labels in dict((*own, *of_pods)).items():
         for old, new in _OLD_LABELS.items():
             if old in labels and new not in labels and "'kai-scheduler'" in str(value.get("spec")):
                 text = f"carries the label {old} at {paths.readable(where)}, which KAI-Scheduler no longer reads"

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from usher import errors, memo, model, paths, quantities
 from usher.accelerators.names import GKE_DEVICES, GPU_FRACTION, GPU_FRACTION_CONTAINER, GPU_FRACTION_DEVICES, GPU_MEMORY
-from usher.kinds.reading.values import Reading, Reference
+from usher.kinds.reading.values import Context, Lookup, Objects, Reading, Reference
 
 
 class PortVariable(Struct, frozen=True, kw_only=True):
@@ -87,6 +87,10 @@ def sources(value: object, path: str, reading: Reading) -> Iterator[model.Enviro
         yield model.EnvironmentSource(path=f"{path}/{index}", prefix=prefix, variables=brought)
 
 
+OF_NETWORKS: Final = ("NCCL_", "GLOO_SOCKET_", "TP_SOCKET_", "UCX_", "FI_", "RDMAV_")
+"""Families about the network between pods, whose values count wherever they come from."""
+
+
 def with_config_maps(container: Mapping[str, paths.Json], reading: Reading) -> Mapping[str, paths.Json]:
     """A container whose `env` also has the texts of ConfigMaps of the same files; the last of several counts."""
     brought, own, listed = container.get("envFrom"), container.get("env"), list[paths.Json]()
@@ -98,6 +102,28 @@ def with_config_maps(container: Mapping[str, paths.Json], reading: Reading) -> M
         text = (_data(reference, reading) or {}).get(paths.text(reference.get("key"))) if reference else None
         listed.append(entry if text is None else {"name": paths.mapping(entry).get("name"), "value": text})
     return {**container, "env": listed} if listed else container
+
+
+def with_known_texts(value: paths.Object, namespace: str, objects: Lookup) -> paths.Object:
+    """An object in which `env` of each container also has the texts of known ConfigMaps, after its own entries."""
+    if not isinstance(objects, Objects) or not objects.names("", "ConfigMap"):
+        return value
+    context = Context(namespace=paths.text(paths.metadata(value).get("namespace")) or namespace, objects=objects)
+    return paths.mapping(_with_texts(dict(value), context))
+
+
+def _with_texts(value: paths.Json, context: Context) -> paths.Json:
+    if isinstance(value, list):
+        return [_with_texts(each, context) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if "env" not in value and "envFrom" not in value:
+        return {key: _with_texts(each, context) for key, each in value.items()}
+    entries = paths.elements(with_config_maps(value, Reading(context)).get("env"))
+    brought = len(entries) - len(paths.elements(value.get("env")))
+    own = {paths.text(paths.mapping(each).get("name")) for each in entries[brought:]}
+    added = [each for each in entries[:brought] if paths.mapping(each).get("name") not in own]
+    return {**value, "env": [*entries[brought:], *added]} if entries else value
 
 
 def _data(reference: object, reading: Reading) -> Mapping[str, paths.Json] | None:
@@ -148,7 +174,17 @@ def _odd_variable(value: object, path: str, reading: Reading) -> Iterator[model.
         reading.unknown(path, "this entry has no name")
     elif is_read(name):
         found = _variable(name, known, path)
-        yield found if known is not None else replace(found, config_map=_config_map(value))
+        elsewhere = _config_map(value)
+        yield found if known is not None else replace(found, config_map=elsewhere, value=_text_of(value, reading))
+
+
+def _text_of(entry: Mapping[str, paths.Json], reading: Reading) -> str | None:
+    """The text of a known ConfigMap for a variable of the network; other values from elsewhere stay unknown."""
+    found = _config_map(entry)
+    if found is None or not paths.text(entry.get("name")).startswith(OF_NETWORKS):
+        return None
+    text = (_data({"name": found[0]}, reading) or {}).get(found[1])
+    return text if isinstance(text, str) else None
 
 
 def _config_map(entry: Mapping[str, paths.Json]) -> tuple[str, str] | None:

@@ -31,6 +31,8 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
         yield from _of_ingress(value, objects)
     if key == ("route.openshift.io", "Route"):
         yield from _of_openshift(value, objects)
+    if key in _CHECKED:
+        yield from _checked_at_root(value, key, objects)
     if key == ("apps", "Deployment"):
         yield from _picker_of_another_pool(value, objects)
     if key == ("", "Service"):
@@ -122,6 +124,33 @@ def _defaults_of_gke(route: paths.Object, objects: Objects) -> Found:
                 yield misread(where, text, f"add a {kind} for the Service with {what}", "controller")
 
 
+_CHECKED: Final = {
+    ("networking.gke.io", "HealthCheckPolicy"): "spec.default.config.{http,https,http2}HealthCheck.requestPath",
+    ("cloud.google.com", "BackendConfig"): "spec.healthCheck.requestPath",
+}
+_CONFIGURED_BY: Final = ("cloud.google.com/backend-config", "beta.cloud.google.com/backend-config")
+
+
+def _checked_at_root(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
+    """Health checks of GKE at / for model servers, which answer it with 404."""
+    metadata = paths.metadata(value)
+    home, own = paths.text(metadata.get("namespace")), paths.text(metadata.get("name"))
+    services = texts_at(value, "spec.targetRef.name")
+    if key[1] == "BackendConfig":
+        services = [
+            name
+            for name, each in objects.known("", "Service").items()
+            for field in _CONFIGURED_BY
+            if re.search(rf'"{re.escape(own)}"', str(paths.mapping(paths.metadata(each).get("annotations")).get(field)))
+        ]
+    for where, asked in places.texts_with_paths(value, _CHECKED[key]):
+        for name in services if asked == "/" else ():
+            if _SILENT_AT_ROOT.search(_writes(name, home, objects)):
+                text = f"asks the server of Service {name[:80]} for /, which answers 404, so it counts as unhealthy"
+                yield misread(where, text, "set requestPath to /health", "controller")
+                break
+
+
 def _of_ingress(value: paths.Object, objects: Objects) -> Found:
     """Defaults of Ingress controllers that hurt model servers: health checks at /, and an end after 60 s."""
     metadata = paths.metadata(value)
@@ -131,10 +160,13 @@ def _of_ingress(value: paths.Object, objects: Objects) -> Found:
         started, text, remedy = _writes(name, home, objects), "", f"add the annotation {_ALB}: /health"
         own = paths.mapping(paths.metadata(objects.known("", "Service").get(name, {})).get("annotations"))
         keys = " ".join(map(str, {*given, *own}))
-        if by == "alb" and _SILENT_AT_ROOT.search(started) and not re.search("healthcheck-path|success-codes", keys):
-            text = f"{_ALB}, so AWS asks it for / and gets 404, and counts it as unhealthy"
+        root = paths.mapping({**given, **own}).get(_ALB) == "/"
+        unset = not re.search("healthcheck-path|success-codes", keys)
+        if by == "alb" and _SILENT_AT_ROOT.search(started) and (unset or (root and "success-codes" not in keys)):
+            how = f"with {_ALB} /" if root else f"without {_ALB}"
+            text = f"{how}, so AWS asks it for / and gets 404, and counts it as unhealthy"
         elif by == "nginx" and started and "/proxy-read-timeout" not in keys:
-            text = "proxy-read-timeout, so by default nginx ends an answer that does not stream after 60 s"
+            text = "without proxy-read-timeout, so by default nginx ends an answer that does not stream after 60 s"
             remedy = "add the annotation nginx.ingress.kubernetes.io/proxy-read-timeout"
         elif by in ("gce", "gce-internal") and started and "backend-config" not in keys:
             text = "a BackendConfig, so by default Google's load balancer ends each answer after 30 s"
@@ -142,7 +174,7 @@ def _of_ingress(value: paths.Object, objects: Objects) -> Found:
                 "make a BackendConfig with timeoutSec, and name it in cloud.google.com/backend-config of the Service"
             )
         if text:
-            yield misread(where, f"leads to the server of Service {name[:80]} without {text}", remedy, "controller")
+            yield misread(where, f"leads to the server of Service {name[:80]} {text}", remedy, "controller")
 
 
 _OF_ROUTE: Final = "haproxy.router.openshift.io/timeout"

@@ -34,6 +34,10 @@ def beside_others(value: paths.Object, devices: Mapping[str, Sequence[Mapping[st
     Args:
         devices: the labels of the nodes that offer a device, by its name.
     """
+    if shared := objects.once("shares that plugins give one at a time", lambda: dict(_single_shares(objects))):
+        yield from _of_several_shares(value, shared)
+    if names := objects.once("names of shares", lambda: [*_names_of_shares(objects)]):
+        yield from _of_other_names(value, names, devices)
     if objects.names(*_DOMAINS):
         yield from _channels_of_domains(value, objects)
     nodes = objects.once("labels of each node", lambda: _labels_of_nodes(objects))
@@ -661,3 +665,78 @@ def _parents_of_hyper_nodes(known: Mapping[str, paths.Object]) -> Mapping[tuple[
             for text in texts_at(member, "selector.exactMatch.name"):
                 found.setdefault((paths.text(member.get("type")), text), name)
     return found
+
+
+def _single_shares(objects: Objects) -> Iterator[tuple[str, str]]:
+    """Resources that configurations in the files give a container one share at a time, with a reason.
+
+    A name that some configuration gives to whole GPUs is left out.
+    """
+    whole_boards, found = set[str](), dict[str, str]()
+    for _, value in objects.all():
+        if value.get("kind") == "GpuDevicePlugin" and known_keys.part_at(value, "/spec").get("sharedDevNum", 1) != 1:
+            for name in ("gpu.intel.com/i915", "gpu.intel.com/xe"):
+                found[name] = (
+                    f"shares by sharedDevNum of GpuDevicePlugin {paths.metadata(value).get('name')}, perhaps of one GPU"
+                )
+        for each in known_keys.configurations(value.get("data")) if value.get("kind") == "ConfigMap" else ():
+            ways = known_keys.part_at(each.value, "/sharing") if each.reader == "the device plugin" else {}
+            if each.reader == "the device plugin" and not ways:
+                whole_boards.add("nvidia.com/gpu")
+            for way, shares in ways.items():
+                given = shares if isinstance(shares, dict) else {}
+                for resource in map(paths.mapping, values_at(given, "resources[]")):
+                    name = paths.text(resource.get("name"))
+                    if given.get("failRequestsGreaterThanOne", way == "mps") is True:
+                        shared = f"{name}.shared" if given.get("renameByDefault") is True else name
+                        found[paths.text(resource.get("rename")) or shared] = (
+                            f"and the configuration {each.key} refuses more than one share by {way}"
+                        )
+                    else:
+                        whole_boards.add(name)
+    yield from ((name, reason) for name, reason in found.items() if name not in whole_boards)
+
+
+def _of_several_shares(value: paths.Object, shared: Mapping[str, str]) -> Found:
+    for spec, path, _ in pod_specs(value):
+        for place, limits in at(spec, "{containers,initContainers}[].resources.limits", path):
+            for name, reason in shared.items() if isinstance(limits, dict) else ():
+                amount = str(limits.get(name, ""))
+                if re.fullmatch(r"\d{1,9}", amount, re.ASCII) and int(amount) > 1:
+                    end = "" if "perhaps" in reason else ", so the pod ends with UnexpectedAdmissionError"
+                    text = f"asks for {amount} {name}, {reason}{end}"
+                    yield misread(paths.join(place, name), text, "ask for 1, or for whole GPUs elsewhere", "controller")
+
+
+def _names_of_shares(objects: Objects) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """The name of each configuration of NVIDIA's device plugin, and the new name of each resource that it shares."""
+    for config_map in objects.known("", "ConfigMap").values():
+        for each in known_keys.configurations(config_map.get("data")):
+            if each.reader == "the device plugin":
+                found = {}
+                for way in map(paths.mapping, known_keys.part_at(each.value, "/sharing").values()):
+                    for resource in map(paths.mapping, values_at(way, "resources[]")):
+                        name = paths.text(resource.get("name"))
+                        found[name] = f"{name}.shared" if way.get("renameByDefault") is True else name
+                yield each.key, found
+
+
+def _of_other_names(
+    value: paths.Object,
+    configurations: Sequence[tuple[str, Mapping[str, str]]],
+    devices: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> Found:
+    """Pods that ask for whole devices where all known configurations call them shares, or for shares of no name."""
+    for spec, path, _ in pod_specs(value):
+        for where, name in at(spec, _ASKED, path):
+            whole = str(name).removesuffix(".shared")
+            given = [(key, names[whole]) for key, names in configurations if whole in names]
+            if devices.get(str(name)) or not given or len(given) < len(configurations) or name in dict(given).values():
+                continue
+            key, other = given[0]
+            how = "with" if other != whole else "without"
+            text = f"asks for {name}, and the configuration {key} shares {whole} {how} renameByDefault"
+            end = f"so its nodes offer {other} alone"
+            remedy = f"ask for {other}, or set renameByDefault to {'true' if other == whole else 'false'}"
+            yield misread(where, f"{text}, {end}", remedy, "controller")
+            break

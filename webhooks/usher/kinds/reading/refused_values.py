@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import orjson
 from msgspec.structs import replace
 
-from usher import errors, model, paths, quantities
+from usher import errors, memo, model, paths, quantities
 from usher.kinds.reading import definition_limits, inference_routes, known_keys, started_programs
 from usher.kinds.reading.environment import misread, misread_variables
 from usher.kinds.reading.value_forms import (
@@ -108,8 +108,22 @@ def wrong_values(value: paths.Object, key: tuple[str, str]) -> Iterator[model.Un
             for found in _wrong_values(each.value, each.reader):
                 text = f"{found.text} (configuration {each.key})"
                 yield replace(found, path=paths.join("/data", each.key), text=text)
+        for where, text in texts_with_paths(value, "data.*"):
+            yield from _wrong_in_text(where, text)
         yield from _unknown_plugins(value)
         yield from _ignored_by_plugin(value)
+
+
+_OF_CONFIGURATIONS: Final = memo.pattern(r"(?m)^[\"']?apiVersion[\"']?:\s*[\"']?([a-z0-9.]+\.config\.[a-z0-9.]+)/")
+"""The groups of configurations of programs, as of the kubelet, which are in texts as well as in files."""
+
+
+def _wrong_in_text(where: str, text: str) -> Found:
+    inner = known_keys.parsed(text) if _OF_CONFIGURATIONS.search(text) else None
+    if inner:
+        group, kind = paths.text(inner.get("apiVersion")).rpartition("/")[0], paths.text(inner.get("kind"))
+        for found in _wrong_values(inner, f"{group} {kind}"):
+            yield replace(found, path=where, text=f"{found.text} ({kind})")
 
 
 _IGNORED: Final = (
@@ -153,11 +167,44 @@ def _unknown_plugins(value: paths.Object) -> Iterator[model.UnreadKey]:
 
 def wrong_pods(value: paths.Object, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
     """As `wrong_values`, by the rows of the kind `pods`, which see a pod template of any kind as a Pod."""
-    for _, path, _ in specs:
-        if path.endswith("/spec"):
-            above = path.removesuffix("/spec")
-            for found in _wrong_values(paths.mapping(paths.resolve(value, above)), "pods"):
-                yield replace(found, path=above + found.path)
+    for pod, metadata, path in _as_pods(value, specs):
+        for found in _wrong_values(pod, "pods"):
+            yield replace(found, path=_place(found.path, metadata, path))
+
+
+_COMPONENTS: Final = frozenset({"/spec/predictor", "/spec/transformer", "/spec/explainer"})
+_OF_MODELS: Final = ("modelFormat", "storageUri", "storage", "protocolVersion")
+
+
+def _as_pods(value: paths.Object, specs: Sequence[PodSpec]) -> Iterator[tuple[paths.Object, str, str]]:
+    """Each pod spec as a Pod, with the paths of its metadata and of its spec.
+
+    A spec that a controller completes is left out, as that of an InferenceService with a model.
+    """
+    for spec, path, _ in specs:
+        above, _, field = path.rpartition("/")
+        if field == "spec":
+            yield paths.mapping(paths.resolve(value, above)), f"{above}/metadata", path
+        elif field == "podSpec":  # of a clique of Grove, which has its labels beside the spec
+            clique = above.removesuffix("/spec")
+            found = paths.mapping(paths.resolve(value, clique))
+            yield {"metadata": dict(found), "spec": dict(spec)}, clique, path
+        elif path in _COMPONENTS and not any(
+            name in paths.mapping(each) for each in spec.values() for name in _OF_MODELS
+        ):
+            own, whole = (
+                {name: paths.mapping(each.get(name)) for name in ("labels", "annotations")}
+                for each in (spec, paths.metadata(value))
+            )
+            yield {"metadata": {name: {**whole[name], **own[name]} for name in own}, "spec": dict(spec)}, path, path
+
+
+def _place(path: str, metadata: str, spec: str) -> str:
+    """The place in an object of a place in a pod spec that was read as a Pod."""
+    _, first, *rest = path.split("/")
+    if first == "spec":
+        return "/".join([spec, *rest])
+    return spec if metadata == spec else "/".join([metadata, *rest])
 
 
 def wrong_in_container(whole: paths.Object, key: tuple[str, str], index: int, *, is_known: bool) -> Found:
@@ -465,11 +512,9 @@ def _pods_beside_others(value: paths.Object, objects: Objects) -> Found:
         if any(objects.known(group, kind) for group, _, kind in (each.partition(" ") for each in row.others))
     ]
     namespace = paths.metadata(value).get("namespace")
-    for _, path, _ in pod_specs(value) if rows else ():
-        above = path.removesuffix("/spec")
-        template = paths.mapping(paths.resolve(value, above)) if path.endswith("/spec") else {}
+    for template, metadata, path in _as_pods(value, pod_specs(value)) if rows else ():
         pod = {**template, "metadata": {**paths.metadata(template), "namespace": namespace}}
-        yield from (replace(found, path=above + found.path) for found in _of_rows(rows, pod, objects))
+        yield from (replace(found, path=_place(found.path, metadata, path)) for found in _of_rows(rows, pod, objects))
 
 
 _CONSTRAINTS: Final = "constraints.gatekeeper.sh"

@@ -39,8 +39,16 @@ def _rows(part: str) -> Sequence[Mapping[str, Any]]:
 class _Started:
     """A container with its words, its variables and its place."""
 
-    def __init__(self, container: Mapping[str, Any], spec: Mapping[str, Any], path: str, group: str = "?") -> None:
+    def __init__(
+        self,
+        container: Mapping[str, Any],
+        spec: Mapping[str, Any],
+        path: str,
+        group: str = "?",
+        claimed: Sequence[str] = (),
+    ) -> None:
         self.value, self.spec, self.path, self.whole = container, spec, path, group in _DIRECT
+        self.claimed = set(claimed)
         self.command = places.texts_at(container, "command[] args[]")
         self.words = " ".join(self.command)
         self.image = paths.text(container.get("image"))
@@ -136,7 +144,7 @@ def _without_its_model(started: _Started) -> Found:
             yield misread(started.find(named), message, remedy, "controller")
         return
     downloads = _own_folder(row, started, named)
-    claims = started.volumes("persistentVolumeClaim", "ephemeral")
+    claims = started.volumes("persistentVolumeClaim", "ephemeral") | started.claimed
     meant = [
         (folder, where)
         for folder, name, where in mounts
@@ -553,11 +561,12 @@ def _is_custom(key: tuple[str, str], value: paths.Object, path: str) -> bool:
 
 def needs_of_programs(key: tuple[str, str], value: paths.Object, specs: Sequence[places.PodSpec]) -> Found:
     """Findings about programs in the pods of an object: their containers do not give what they need."""
+    claimed = places.texts_at(value, "spec.volumeClaimTemplates[].metadata.name")
     for spec, path, _ in specs:
         for index, container in enumerate(paths.elements(spec.get("containers"))):
             if isinstance(container, dict) and _OF_A_PROGRAM.search(str(container)):
                 group = "" if _is_custom(key, value, path) else key[0]
-                started = _Started(container, spec, f"{path}/containers/{index}", group)
+                started = _Started(container, spec, f"{path}/containers/{index}", group, claimed)
                 yield from _without_its_model(started) if started.whole else ()
                 for rule in (_hidden, _heads, _memory, _without_a_name, _arguments):
                     yield from rule(started)

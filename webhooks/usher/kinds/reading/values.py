@@ -211,13 +211,18 @@ class Objects:
     def find(self, reference: Reference) -> paths.Object | Absence:
         """The object of the namespace; for a reference without a namespace, the only object with the name.
 
-        Files do not show the scope of a kind, and the manifest of a cluster-scoped object may name a namespace.
+        Files do not show the scope of a kind, and the manifest of a cluster-scoped object may name a namespace. An
+        object that the files do not have is looked up among the facts of the run (`OF_FACTS`).
         """
         found = self._found.get((reference.group, reference.kind, reference.name), {})
         if reference.namespace in found:
             return found[reference.namespace]
         if len(found) == 1 and not reference.namespace:
             return next(iter(found.values()))
+        of_facts: ObjectsOfFacts | None = self._made.get(OF_FACTS)
+        full = f"{reference.namespace}/{reference.name}" if reference.namespace else reference.name
+        if of_facts and (known := of_facts(reference.group, reference.kind).get(full)) is not None:
+            return known
         return Absence.NOT_KNOWN if self.others is None else self.others.find(reference)
 
     def listed(self, group: str, kind: str, namespace: str | None) -> Mapping[str, paths.Object]:

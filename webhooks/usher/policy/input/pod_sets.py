@@ -10,6 +10,7 @@ from usher.accelerators import mig
 from usher.authorities.nodes.declared_pools import PoolsInput
 from usher.authorities.nodes.present import MigInput
 from usher.kinds.reading import shapes
+from usher.kinds.reading.environment import OF_NETWORKS
 from usher.kinds.reading.shapes import Amount, amount_of
 
 
@@ -105,7 +106,10 @@ def container_document(container: model.Container, *, all_resources: bool) -> Co
         "type": container.type.value,
         "asksAccelerators": container.asks_accelerators,
         "accelerators": {name: _resource(container, name) for name in container.accelerators},
-        "environment": {variable.name: _variable(variable) for variable in container.environment},
+        "environment": {
+            **_brought(container),
+            **{variable.name: _variable(variable) for variable in container.environment},
+        },
     }
     result.update(cast(Container, container.fields))
     others = {*container.requests, *container.limits}.difference(container.accelerators) if all_resources else ()
@@ -119,7 +123,7 @@ def container_document(container: model.Container, *, all_resources: bool) -> Co
             meantResources=dict(container.meant_resources),
         )
     )
-    if len(container.environment) > len(result["environment"]):
+    if len(container.environment) > len({variable.name for variable in container.environment}):
         _add_overrides(result["environment"], container.environment)
     _add_rare_fields(result, container)
     return result
@@ -155,6 +159,16 @@ def _resource(container: model.Container, name: str) -> Resource:
             name_of_list: container.resource_path(name_of_list, name) for name_of_list in container.places
         }
     return result
+
+
+def _brought(container: model.Container) -> dict[str, Variable]:
+    """The variables of the network that known ConfigMaps bring, each at its entry of `envFrom`; the last one counts."""
+    return {
+        name: {"path": source.path, "value": text}
+        for source in container.environment_sources
+        for name, text in (source.variables or {}).items()
+        if name.startswith(OF_NETWORKS)
+    }
 
 
 def _variable(variable: model.EnvironmentVariable) -> Variable:

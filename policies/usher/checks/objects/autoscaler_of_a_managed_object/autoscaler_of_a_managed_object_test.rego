@@ -8,6 +8,7 @@ test_a_target_that_an_operator_makes_is_found if {
 	check.deny == {{"path": "/spec/scaleTargetRef", "message": `the operator of "LLMInferenceService chat" sets the replicas of this Deployment, so the autoscaler is overruled`, "remedy": "use spec.scaling of the LLMInferenceService"}} with input as examples.bad_llm_service
 	check.deny == {{"path": "/spec/scaleTargetRef", "message": `the operator of "LLMInferenceService chat" sets the replicas of this Deployment, so the autoscaler is overruled`, "remedy": "use spec.scaling of the LLMInferenceService"}} with input as examples.bad_pod_autoscaler
 	check.deny == {{"path": "/spec/scaleTargetRef", "message": `the operator of "LeaderWorkerSet large" sets the replicas of this StatefulSet, so the autoscaler is overruled`, "remedy": "target the LeaderWorkerSet"}} with input as examples.bad_stateful_set_of_groups
+	check.deny == {{"path": "/spec/scaleTargetRef", "message": `the operator of "DynamoGraphDeployment chat" sets the replicas of this Deployment, so the autoscaler is overruled`, "remedy": "set scalingAdapter.enabled in the service, and target its DynamoGraphDeploymentScalingAdapter"}} with input as examples.bad_service_of_a_graph
 }
 
 test_targets_of_the_files_and_of_services_that_leave_them_alone_are_good if {

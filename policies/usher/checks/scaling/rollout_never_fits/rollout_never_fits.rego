@@ -30,7 +30,7 @@ package usher.checks.scaling.rollout_never_fits
 
 import data.usher.lib.rollouts
 
-deny contains object.union(finding, _assumption(room)) if {
+deny contains object.union_n([finding, _assumption(room), _of_kserve]) if {
 	rollouts.surge_before_stopping
 	not rollouts.keeps_old_pods
 	not input.workload.owned
@@ -39,7 +39,7 @@ deny contains object.union(finding, _assumption(room)) if {
 	finding := {
 		"path": rollouts.strategy_path,
 		"message": _message("a rollout", room),
-		"remedy": "set maxSurge 0 and maxUnavailable 1, or the type of the strategy to Recreate",
+		"remedy": $"set maxSurge 0 and maxUnavailable 1, or the type of {rollouts.strategy_name} to Recreate",
 	}
 }
 
@@ -65,6 +65,14 @@ deny contains object.union(finding, _assumption(room)) if {
 		"message": $"with {way} a rollout makes all pods a second time before it stops the old ones, but even empty nodes hold only {room.most}, so it never ends",
 		"remedy": $"use canary without {way}, with maxSurge 0 and maxUnavailable 1, or keep as many accelerators free",
 	}
+}
+
+# The configuration of KServe may have a strategy for predictors without their own.
+default _of_kserve := {}
+
+_of_kserve := {"assumption": "usher assumes that the configuration of KServe sets no other strategy for its Deployments"} if {
+	predictor := input.object.inferenceService.spec.predictor
+	not predictor.deploymentStrategy
 }
 
 _message(what, room) := $"{what} needs room for {room.wanted} pods at once, but even empty nodes hold only {room.most}, so it never ends"

@@ -28,6 +28,11 @@ test_kinds_that_make_all_pods_a_second_time_need_room_for_both if {
 	check.deny == _twice("/spec/predictor", "keep as many accelerators free, or use the deployment mode Standard with the strategy Recreate") with input as examples.bad_inference_service
 }
 
+test_a_predictor_in_a_deployment_rolls_out_as_one if {
+	check.deny == {{"path": "/spec/predictor/deploymentStrategy", "message": "a rollout needs room for 3 pods at once, but even empty nodes hold only 2, so it never ends", "remedy": "set maxSurge 0 and maxUnavailable 1, or the type of deploymentStrategy of the predictor to Recreate", "assumption": "usher assumes that the configuration of KServe sets no other strategy for its Deployments"}} with input as examples.bad_standard_inference_service
+	check.deny == set() with input as examples.good_recreated_inference_service
+}
+
 test_a_second_revision_with_room_is_good if {
 	check.deny == set() with input as examples.good_knative_service_with_room
 }

@@ -49,7 +49,7 @@ deny contains finding if {
 	finding := {
 		"path": $"{pod_set.specPath}/volumes/{index}",
 		"message": $"a rollout starts a new pod while the old pod holds the disk {text.excerpt(name)} ({concat(", ", modes)}), so the new pod cannot mount it on another node and the rollout hangs",
-		"remedy": "set the type of the strategy to Recreate, or maxSurge to 0 and maxUnavailable to 1",
+		"remedy": $"set the type of {rollouts.strategy_name} to Recreate, or maxSurge to 0 and maxUnavailable to 1",
 	}
 }
 
