@@ -215,7 +215,7 @@ def downgrade_unplaced_agents(
     Vendors publish their agents and operators without a namespace, or with a placeholder for it. At admission the
     namespace is known.
     """
-    is_operator = workload.kind in ("Deployment", "StatefulSet") and not workload.asks_accelerators
+    is_operator = workload.group == "apps" and not workload.asks_accelerators
     if request.user is not None or not (workload.kind == "DaemonSet" or is_operator):
         return findings
     namespace = paths.text(paths.metadata(request.value).get("namespace"))

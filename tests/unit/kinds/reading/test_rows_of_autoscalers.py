@@ -331,7 +331,7 @@ def test_a_wrong_value_is_named_and_the_right_one_is_not(wrong: str, right: str)
         (_OVERLAY, _released("settings: {clusterName: c}", "karpenter"), "does not read it"),
         (_node_pool("replicas: 2, "), _karpenter("FEATURE_GATES", "NodeOverlay=true"), "keeps no nodes"),
         (_node_pool("replicas: 2, "), _released("settings: {featureGates: {staticCapacity: true}}", "karpenter"), ""),
-        (_paged("hugepages-2Mi: 1Gi"), _node_pool(""), "knows of no huge pages"),
+        (_paged("hugepages-2Mi: 1Gi, memory: 1Gi"), _node_pool(""), "knows of no huge pages"),
         (_paged("memory: 1Gi"), _node_pool(""), ""),
         (_workers(4), _zones("[a, b]"), "does not reach another zone"),
         (_workers(4), _zones("[a]"), ""),

@@ -106,7 +106,8 @@ _RAY, _LOGS = "{name: ray-head, image: 'rayproject/ray:2.46.0'}", "{name: logs, 
 _RUNTIME = (
     "\n---\n{apiVersion: trainer.kubeflow.org/v1alpha1, kind: ClusterTrainingRuntime, "
     "metadata: {name: torch-distributed}, "
-    "spec: {mlPolicy: {torch: {}}, template: {spec: {replicatedJobs: [{template: {spec: {template: {spec: "
+    "spec: {mlPolicy: {torch: {}}, template: {spec: {replicatedJobs: [{template: {metadata: "
+    "{labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}, spec: {template: {spec: "
     "{containers: [{name: node, resources: {limits: {nvidia.com/gpu: 4}}}]}}}}}]}}}}"
 )
 
@@ -228,13 +229,9 @@ def _ranks(env: str, start: str = "[mpirun, -np, '2', t]") -> str:
 def _nodes(label: str) -> str:
     pods = "spec: {template: {spec: {containers: [{name: node, command: [/usr/sbin/sshd]}]}}}"
     job = f"{{name: node, template: {{metadata: {{labels: {{{label}}}}}, {pods}}}}}"
-    spec = f"mlPolicy: {{mpi: {{}}}}, template: {{spec: {{replicatedJobs: [{job}]}}}}"
+    spec = f"mlPolicy: {{mpi: {{numProcPerNode: 1}}}}, template: {{spec: {{replicatedJobs: [{job}]}}}}"
     runtime = written("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime", spec, "name: torch-distributed")
     return "---".join([_train("trainer: {command: [mpirun, t]}"), runtime])
-
-
-def _grace(seconds: int, label: str) -> str:
-    return written("v1", "Pod", f"terminationGracePeriodSeconds: {seconds}, nodeSelector: {{{label}}}, containers: []")
 
 
 def _counted(launcher: str) -> str:
@@ -282,8 +279,6 @@ _WRONG_AND_RIGHT = [
         _config("{zero_optimization: {stage: 2, offload_param: {device: cpu}}}"),
         _config("{zero_optimization: {stage: 3, offload_param: {device: cpu}}}"),
     ),
-    (_grace(600, "cloud.google.com/gke-spot: 'true'"), _grace(600, "pool: spot")),
-    (_grace(600, "karpenter.sh/capacity-type: spot"), _grace(90, "karpenter.sh/capacity-type: spot")),
     (_counted(""), _counted(", resources: {limits: {nvidia.com/gpu: 8}}")),
     (_waits("PyTorchJob"), _waits("Job")),
     ("---".join([_STRICT, _group("groupName: g")]), "---".join([_STRICT, _group("groupName: g"), _meeting("a: b")])),

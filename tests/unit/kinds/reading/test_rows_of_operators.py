@@ -401,7 +401,6 @@ _WORKER = "nfd-worker.conf: 'core: {%s}'"
 _ONE = "cpu: 4, nvidia.com/gpu: 1"
 _RUNS_ON = """{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: n}, handler: runc,
   scheduling: {nodeSelector: {%s: a}}}"""
-_SLICED = """any: 'sharing: {timeSlicing: {renameByDefault: %s, resources: [{name: nvidia.com/gpu, replicas: 4}]}}'"""
 _MEMORY = """affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
   {matchExpressions: [{key: nvidia.com/gpu.memory, operator: %s, values: ["%s"]}]}]}}}, """
 _NICS = "{apiVersion: mellanox.com/v1alpha1, kind: NicClusterPolicy, metadata: {name: n}, spec: {%s}}"
@@ -502,8 +501,6 @@ _GATES = "DynamicMIG=true,MPSSupport=%s"
         (_pod("resources: {}", _MEMORY % ("In", "40")), (), 0),
         (_pod("resources: {}", "nodeSelector: {nvidia.com/gpu.product: Tesla T4}, "), (), 1),
         (_pod("resources: {}", "nodeSelector: {nvidia.com/gpu.product: Tesla-T4}, "), (), 0),
-        (_pod("resources: {limits: {nvidia.com/gpu.shared: 1}}"), (_config_map(_SLICED % "false"),), 1),
-        (_pod("resources: {limits: {nvidia.com/gpu.shared: 1}}"), (_config_map(_SLICED % "true"),), 0),
         (_device_config("{enable: true, blacklist: true}", "{enableNodeLabeller: false}"), (), 1),
         (_device_config("{enable: true, blacklist: true}", "{}"), (), 0),
         (_device_config("{enable: true, blacklist: true}", "{}"), (_node("node.openshift.io/os_id: rhel"),), 1),

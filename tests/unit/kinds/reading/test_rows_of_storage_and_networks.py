@@ -471,7 +471,7 @@ def test_pods_can_mount_their_volumes_and_write_there(texts: tuple[str, ...], fo
             ["of its node"],
         ),
         ("", "volumes: [{name: v, hostPath: {path: /dev/infiniband}}], ", []),
-        ("resources: {limits: {hugepages-2Mi: 1Gi}}", "", ["without cpu and memory"]),
+        ("resources: {limits: {hugepages-2Mi: 1Gi}}", "", ["without cpu or memory"]),
         ("resources: {limits: {hugepages-2Mi: 1Gi, memory: 1Gi}}", "", []),
         ("env: [{name: UCX_NET_DEVICES, value: 'mlx5_0,mlx5_1:1'}]", "", ["names mlx5_0"]),
         ("env: [{name: UCX_NET_DEVICES, value: 'mlx5_0:1,eth0'}]", "", []),
