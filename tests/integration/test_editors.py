@@ -218,8 +218,8 @@ async def test_the_server_ends_when_the_editor_does(tmp_path: Path) -> None:
 
 def test_what_anything_prints_goes_to_standard_error() -> None:
     program = (
-        "from usher.cli import lsp\n"
-        "with lsp._streams() as (_, own):\n"
+        "from usher.cli import check\n"
+        "with check._streams() as (_, own):\n"
         "    print('stray', flush=True)\n"
         "    own.write(b'protocol')\n"
     )

@@ -20,7 +20,7 @@ ALONE: Final = {
     "cli.report": "a command is one module",
     "documents.plain": "the fast reader, which the exact one checks",
     "kinds.argo_templates": "with the kinds themselves it is too long",
-    "kinds.reading.disks": "with the boards that pods choose it is too long",
+    "kinds.reading.mounts": "mounts of containers, apart from the disks behind them",
     "kinds.spark_resources": "with the kinds themselves it is too long",
     "policy.input.site": "the part of usher.yaml in the input document; with the rest it is too long",
     "policy.mutating": "what mutations do, apart from the way of an object; with it it is too long",

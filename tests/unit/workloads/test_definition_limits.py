@@ -240,3 +240,29 @@ def test_a_pattern_of_a_stranger_that_could_search_for_hours_is_left_out() -> No
     schema = {"properties": {"name": {"type": "string", "pattern": "^(a+)+$"}, **_SCHEMA["properties"]}}
     schema["properties"]["name"] = {"type": "string", "pattern": "^(a+)+$"}
     assert found(train(name="a" * 60 + "!"), definition(schema)) == ()
+
+
+def test_an_unknown_operator_may_add_volumes_to_its_pods() -> None:
+    containers = [{"name": "proxy", "image": "a", "volumeMounts": [{"name": "secret-tls"}]}]
+    value: dict[str, Any] = {"apiVersion": "monitoring.coreos.com/v1", "kind": "Prometheus", "metadata": {"name": "p"}}
+    value["spec"] = {"containers": containers, "secrets": ["tls"], "ruleSelector": {}}
+    assert not found(value)
+
+
+@pytest.mark.parametrize(
+    ("head", "field"),
+    [
+        ("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration", "extenders"),
+        ("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration", "percentageOfNodesToScore"),
+        ("apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy", "maxNoOfPodsToEvictPerNode"),
+        ("apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy", "gracePeriodSeconds"),
+    ],
+)
+def test_a_configuration_has_all_fields_of_its_reader(head: str, field: str) -> None:
+    def texts(name: str) -> list[str]:
+        data: paths.Object = {"policy": f"{head}\nprofiles: []\n{name}: 1\n"}
+        value: paths.Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}, "data": data}
+        return [each.text for each in found(value)]
+
+    assert not any(field in each for each in texts(field))
+    assert any(f"{field}s" in each for each in texts(f"{field}s"))

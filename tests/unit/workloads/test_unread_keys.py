@@ -420,25 +420,6 @@ def test_a_text_of_a_config_map_that_only_mentions_a_configuration_is_not_compar
     assert unread({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}, "data": texts}) == ()
 
 
-@pytest.mark.parametrize(
-    ("head", "field"),
-    [
-        ("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration", "extenders"),
-        ("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration", "percentageOfNodesToScore"),
-        ("apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy", "maxNoOfPodsToEvictPerNode"),
-        ("apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy", "gracePeriodSeconds"),
-    ],
-)
-def test_a_configuration_has_all_fields_of_its_reader(head: str, field: str) -> None:
-    def found(name: str) -> list[str]:
-        data: paths.Object = {"policy": f"{head}\nprofiles: []\n{name}: 1\n"}
-        value: paths.Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}, "data": data}
-        return [each.text for each in unread(value)]
-
-    assert not any(field in each for each in found(field))
-    assert any(f"{field}s" in each for each in found(f"{field}s"))
-
-
 def test_a_mistake_in_a_configuration_names_the_text_and_its_reader() -> None:
     text = "version: v1\nsharing:\n  mps:\n    resources: [{name: nvidia.com/gpu, replicas: four}]\n"
     value: paths.Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}, "data": {"h100": text}}
@@ -539,13 +520,6 @@ def test_a_volume_of_a_template_above_and_a_volume_that_an_operator_adds_may_be_
     assert [each.dangling for each in unread(value)] == [True]
     value["spec"]["volumeClaimTemplates"] = [{"metadata": {"name": "data"}}]
     assert not any(each.dangling for each in unread(value))
-
-
-def test_an_unknown_operator_may_add_volumes_to_its_pods() -> None:
-    containers = [{"name": "proxy", "image": "a", "volumeMounts": [{"name": "secret-tls"}]}]
-    value: dict[str, Any] = {"apiVersion": "monitoring.coreos.com/v1", "kind": "Prometheus", "metadata": {"name": "p"}}
-    value["spec"] = {"containers": containers, "secrets": ["tls"], "ruleSelector": {}}
-    assert not unread(value)
 
 
 @pytest.mark.parametrize("wrong", [None, 1, "", [], [None], {"name": []}])

@@ -441,10 +441,9 @@ def answered(  # noqa: PLR0913 - a request, and its place
         replace(item, document=None) if settings.drift and batches.comes_from_cluster(item.value) else item
     )
     found = placed_findings(decision, workload, pointer, before=item.value, judged=judged)
-    if any(each.judgement.finding.check == _WITHOUT_ACCELERATOR for each in found) and _overlay_asks_accelerators(
-        source
-    ):
-        found = tuple(each for each in found if each.judgement.finding.check != _WITHOUT_ACCELERATOR)
+    others = tuple(each for each in found if each.judgement.finding.check != _WITHOUT_ACCELERATOR)
+    if len(others) < len(found) and _overlay_asks_accelerators(source):
+        found = others
     own = _result(
         decision,
         workload,
@@ -460,8 +459,8 @@ def answered(  # noqa: PLR0913 - a request, and its place
 
 
 def _lacks_a_field(found: findings.Finding) -> bool:
-    of_name = found.judgement.finding.path in ("/metadata/name", "/metadata/namespace")
-    return of_name or "which the API server requires" in found.judgement.finding.message
+    found_at = found.judgement.finding
+    return found_at.path.startswith("/metadata/name") or "which the API server requires" in found_at.message
 
 
 def _of_a_base(found: findings.Finding) -> findings.Finding:

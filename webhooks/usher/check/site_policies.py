@@ -27,7 +27,7 @@ from usher.extensions.own_checks.folders import Compiler as OwnChecksCompiler
 from usher.extensions.policy_archive import VerifyKey
 from usher.kinds import registry
 from usher.kinds.reading.values import Reference
-from usher.model.decisions import GATEKEEPER
+from usher.model.workload import GATEKEEPER
 from usher.policy.checks.catalogue import OwnChecks
 
 

@@ -260,7 +260,7 @@ COMMANDS: Final = {
 `usher --help` is quick.
 """
 
-_ELSEWHERE: Final = {"explain": "policies", "init": "config", "uninstall": "manifests"}
+_ELSEWHERE: Final = {"explain": "policies", "init": "config", "lsp": "check", "uninstall": "manifests"}
 """Commands in the module of another one."""
 
 

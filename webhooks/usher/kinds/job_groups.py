@@ -16,7 +16,7 @@ from pydantic import BeforeValidator
 from usher import memo, model, paths, quantities
 from usher.kinds.kind import Code
 from usher.kinds.reading import counts as reading_counts
-from usher.kinds.reading import environment, known_keys, queues, value_forms, values
+from usher.kinds.reading import environment, known_keys, queues, values
 from usher.kinds.reading.counts import Growth
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
 from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
@@ -292,7 +292,7 @@ def _above_deserved(value: paths.Object, objects: values.Objects) -> Iterator[mo
     deserved = {
         name: amount
         for name, written in paths.mapping(of_queue.get("deserved")).items()
-        if (amount := value_forms.amount_in([written])) is not None
+        if (amount := values.amount_in([written])) is not None
     }
     if of_queue.get("parent", "root") != "root" or not any("/" in name for name in deserved):
         return
@@ -387,7 +387,7 @@ def _below(
 ) -> Iterator[tuple[str, Mapping[str, quantities.Quantity], paths.Object]]:
     for each in map(paths.mapping, paths.elements(queue.get("queues"))):
         own = paths.mapping(paths.mapping(each.get("resources")).get("max"))
-        amounts = {key: value_forms.amount_in([text]) for key, text in own.items() if "/" in key}
+        amounts = {key: values.amount_in([text]) for key, text in own.items() if "/" in key}
         known = {key: quantities.Quantity(amount) for key, amount in amounts.items() if amount is not None}
         lower = {key: min(amount, known.get(key, amount)) for key, amount in {**known, **most}.items()}
         yield f"{name}.{paths.text(each.get('name'))}".removeprefix("."), lower, each
@@ -422,8 +422,8 @@ def _beyond_their_pods(value: paths.Object, objects: values.Objects) -> Iterator
     elif group == "scheduling.x-k8s.io":
         nodes = [known_keys.part_at(each, "/status/allocatable") for each in objects.known("", "Node").values()]
         for resource, written in paths.mapping(spec.get("minResources")).items():
-            amounts = [value_forms.amount_in([each.get(resource, 0)]) for each in nodes]
-            wanted, have = value_forms.amount_in([written]), sum(each for each in amounts if each is not None)
+            amounts = [values.amount_in([each.get(resource, 0)]) for each in nodes]
+            wanted, have = values.amount_in([written]), sum(each for each in amounts if each is not None)
             if nodes and None not in amounts and wanted is not None and wanted > have:
                 room = quantities.named(resource[:60], quantities.Quantity(have), up=False)
                 text = (

@@ -19,7 +19,6 @@ from usher.model.containers import (
     UnclearDevices,
     parallelism,
 )
-from usher.model.decisions import Decision, Finding, Intent, Judgement, Need, Note, Outcome
 from usher.model.workload import (
     GANG_IF_CONFIGURED,
     GANG_OF_JOBS,
@@ -27,11 +26,18 @@ from usher.model.workload import (
     NO_GANG_PLACES,
     NO_LIFECYCLE_PLACES,
     Count,
+    Decision,
     Excess,
+    Finding,
     Gang,
     GangPlaces,
+    Intent,
+    Judgement,
     Keyed,
     LifecyclePlaces,
+    Need,
+    Note,
+    Outcome,
     Owner,
     PodSet,
     Role,

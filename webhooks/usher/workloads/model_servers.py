@@ -25,7 +25,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import memo, model, paths
-from usher.kinds.reading import definition_limits, disks, known_keys, machines, pod_templates, started_programs
+from usher.kinds.reading import definition_limits, disks, known_keys, pod_templates, shares, started_programs
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.values import Lookup, Objects
@@ -494,7 +494,7 @@ def needs_of_cluster(
     objects, beside = files
     if workload is None or not workload.pod_sets:
         return
-    yield from machines.users_of_one_server(specs, workload.namespace, objects, beside)
+    yield from shares.users_of_one_server(specs, workload.namespace, objects, beside)
     for pod_set in workload.pod_sets:
         yield from pod_templates.apart_on_a_ring(pod_set, objects)
     for spec, path, _ in specs:

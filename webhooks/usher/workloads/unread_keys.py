@@ -117,8 +117,8 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     if exists:
         found = tuple(each for each in found if each.kept)
     else:
-        found += tuple(known_keys.misspelt_keys(value, meant))
-        found += (*value_forms.refused_parts(value, key, beside), *value_forms.refused_forms(value, key, of_pods))
+        found += (*known_keys.misspelt_keys(value, meant), *value_forms.refused_parts(value, key, beside))
+        found += tuple(value_forms.refused_forms(value, key, of_pods))
     if not stored:
         filled = environment.with_known_texts(value, namespace, around if isinstance(around, Objects) else beside)
         filled_pods = of_pods if filled is value or not of_pods else value_forms.pod_specs(filled)
@@ -575,10 +575,8 @@ _GROUPS_OF_OTHERS: Final = frozenset({"azmonitoring.coreos.com", "inference.netw
 
 def _is_group_meant(group: str, known: str) -> bool:
     """Whether the author of an unknown kind may have meant a known group. Only Kubernetes has groups without a dot."""
-    if group in _GROUPS_OF_OTHERS:
-        return False
-    if "." not in group:
-        return True
+    if group in _GROUPS_OF_OTHERS or "." not in group:
+        return group not in _GROUPS_OF_OTHERS
     labels, others = group.split("."), known.split(".")
     two = len(labels) == len(others) == 2
     return (two and labels[0] == others[0]) or difflib.SequenceMatcher(None, group[:100], known).ratio() >= _SURE_GROUP

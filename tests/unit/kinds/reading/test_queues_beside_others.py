@@ -5,6 +5,7 @@ import yaml
 
 from usher.kinds.reading import chosen_boards, inner_names
 from usher.kinds.reading.values import Objects
+from usher.model import UnreadKey
 
 
 def _texts(*texts: str) -> list[str]:
@@ -12,7 +13,7 @@ def _texts(*texts: str) -> list[str]:
     values = [yaml.safe_load(text) for text in texts]
     objects = Objects(values)
     files = inner_names.Files(namespace="a", around=objects, beside=objects, of_facts=None)
-    found = []
+    found: list[UnreadKey] = []
     for value in values:
         key = (value["apiVersion"].rpartition("/")[0], str(value["kind"]))
         found += inner_names.names_of_nothing(value, key, [], files)

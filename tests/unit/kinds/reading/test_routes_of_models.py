@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from usher import paths
-from usher.kinds.reading import refused_values
+from usher.kinds.reading import inference_routes, refused_values
 from usher.kinds.reading.values import Objects
 
 _KEY = ("gateway.networking.k8s.io", "HTTPRoute")
@@ -267,3 +267,22 @@ def test_health_checks_of_gke_at_the_root_of_a_server(check: str, named: str, fo
     remedies = [each.remedy for each in refused_values.beside_others(values[0], key, Objects(values))]
 
     assert remedies == ["set requestPath to /health"] * found
+
+
+_SERVERS = """
+{apiVersion: inference.networking.k8s.io/v1, kind: InferencePool, metadata: {name: p, namespace: llm}, spec: {selector:
+  {matchLabels: {%s}}, targetPorts: [{number: 8000}]}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: llm}, spec: {template:
+  {metadata: {labels: {app: qwen}}, spec: {containers: [{image: 'vllm/vllm-openai:v0.11.0', args: [--model=a/b]}]}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("labels", "found"), [("app: llama", 1), ("app: qwen", 0), ("model: llama", 0), ("app: '{{ name }}'", 0)]
+)
+def test_a_pool_that_selects_no_server_of_the_files_has_no_endpoints(labels: str, found: int) -> None:
+    values = [*yaml.safe_load_all(_SERVERS % labels)]
+    wrong = inference_routes.endpoints_of_pool(values[0], "llm", Objects(values))
+
+    assert len([each for each in wrong if "has no endpoints" in each.text]) == found

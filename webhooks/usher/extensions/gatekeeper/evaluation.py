@@ -16,7 +16,7 @@ from usher.extensions.gatekeeper import library as gatekeeper_library
 from usher.extensions.gatekeeper.constraint_templates import Fields, Written, group_and_kind, top_fields
 from usher.extensions.gatekeeper.constraints import Constraint, Subject, is_namespace
 from usher.extensions.gatekeeper.library import ENTRYPOINT, Library, MatchedKind
-from usher.model.decisions import GATEKEEPER
+from usher.model.workload import GATEKEEPER
 from usher.policy.engines.engine import DEFAULT_DEADLINE
 from usher.policy.engines.host_functions import PURE
 from usher.policy.engines.wasm import MEMORY_LIMIT, REBUILD_ABOVE, WasmEngine

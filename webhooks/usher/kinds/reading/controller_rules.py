@@ -169,17 +169,12 @@ def _without_named_container(value: paths.Object) -> Iterator[model.UnreadKey]:
 def _to_zero(value: paths.Object) -> Iterator[model.UnreadKey]:
     """An HPA to zero, which the API server refuses without a metric that exists then, and without a feature gate."""
     spec = paths.mapping(value.get("spec"))
-    lacks_metric = {"Object", "External"}.isdisjoint(texts_at(spec, "metrics[].type"))
+    refused = {"Object", "External"}.isdisjoint(texts_at(spec, "metrics[].type"))
     if spec.get("minReplicas") == 0:
-        text = "has minReplicas 0 without a metric of the type Object or External, so the API server refuses it"
-        if not lacks_metric:
-            text = (
-                "has minReplicas 0, which an API server refuses that is started without the feature gate HPAScaleToZero"
-            )
-        remedy = "set minReplicas to 1, or scale to zero with KEDA"
-        yield environment.misread(
-            "/spec/minReplicas", text, remedy, "" if lacks_metric else "controller", refused=lacks_metric
-        )
+        text = "without a metric of the type Object or External, so the API server refuses it"
+        text = text if refused else "which an API server without the feature gate HPAScaleToZero refuses"
+        text, remedy = f"has minReplicas 0, {text}", "set minReplicas to 1, or scale to zero with KEDA"
+        yield environment.misread("/spec/minReplicas", text, remedy, "" if refused else "controller", refused=refused)
 
 
 def _of_cluster_queue(value: paths.Object) -> Iterator[model.UnreadKey]:

@@ -493,3 +493,27 @@ def scaled_beside_one_disk(value: paths.Object, objects: Objects) -> Iterator[mo
             text = f"adds pods to Deployment {name[:60]}, whose disk {claim[:60]} (ReadWriteOnce) one node alone mounts"
             remedy = "use a disk that several nodes can mount, so that pods on other nodes do not wait"
             yield misread("/spec/scaleTargetRef/name", text, remedy, "controller")
+
+
+def ports_of_policies(value: paths.Object, objects: Objects) -> Iterator[model.UnreadKey]:
+    """Ports that a NetworkPolicy lets in and that a Service has, where its pods have others behind them.
+
+    Source: kubernetes.io, Network Policies: rules see the packet at the pod, after the Service.
+    """
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    chosen = values_at(value, "spec.podSelector.matchLabels")
+    for service in objects.of_kind("", "Service", namespace) if chosen else ():
+        labels = known_keys.part_at(service, "/spec/selector")
+        pairs = {
+            each.get("port"): each.get("targetPort") for each in map(paths.mapping, values_at(service, "spec.ports[]"))
+        }
+        opened = values_at(value, "spec.ingress[].ports[].port")
+        is_about = labels and (chosen[0].items() <= labels.items() or labels.items() <= chosen[0].items())
+        for where, port in at(value, "spec.ingress[].ports[].port") if is_about else ():
+            behind = pairs.get(port, port)
+            if isinstance(port, int) and isinstance(behind, int) and behind != port and behind not in opened:
+                name = paths.text(paths.metadata(service).get("name"))
+                text = f"lets in port {port}, that of the Service {name[:60]}, and its pods get these requests on port "
+                text += f"{behind}, which the policy does not let in"
+                yield misread(where, text, f"write the port of the pods, {behind}", "controller")
+                return

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from usher import memo, model, paths
 from usher.accelerators import device_selectors
 from usher.documents.cel import EvaluationError, NotEvaluated, search
-from usher.kinds.reading import known_keys
+from usher.kinds.reading import counts, known_keys
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.fields import NO_LIMIT, Definitions, KnownLimits, Limit, limits_of, recorded_limits
 from usher.kinds.reading.value_forms import (
@@ -314,7 +314,7 @@ def beside_webhooks(value: paths.Object, key: tuple[str, str], objects: Objects)
     yield from _certificates_of_webhooks(value, objects)
     yield from _closed_to_the_api_server(value, objects)
     if key == _POLICIES:
-        yield from _ports_of_services(value, objects)
+        yield from counts.ports_of_policies(value, objects)
     if key == ("", "Service"):
         yield from _ports_of_no_proxy(value, objects)
 
@@ -477,6 +477,7 @@ def _certificates_of_webhooks(value: paths.Object, objects: Objects) -> Found:
                 break
 
 
+_CONTAINERS: Final = "{containers,initContainers}[]"
 _POLICIES: Final = ("networking.k8s.io", "NetworkPolicy")
 
 
@@ -504,30 +505,6 @@ def _closed_to_the_api_server(value: paths.Object, objects: Objects) -> Found:
             return
 
 
-def _ports_of_services(value: paths.Object, objects: Objects) -> Found:
-    """Ports that a NetworkPolicy lets in and that a Service has, where its pods have others behind them.
-
-    Source: kubernetes.io, Network Policies: rules see the packet at the pod, after the Service.
-    """
-    namespace = paths.text(paths.metadata(value).get("namespace"))
-    chosen = values_at(value, "spec.podSelector.matchLabels")
-    for service in objects.of_kind("", "Service", namespace) if chosen else ():
-        labels = known_keys.part_at(service, "/spec/selector")
-        pairs = {
-            each.get("port"): each.get("targetPort") for each in map(paths.mapping, values_at(service, "spec.ports[]"))
-        }
-        opened = values_at(value, "spec.ingress[].ports[].port")
-        is_about = labels and (chosen[0].items() <= labels.items() or labels.items() <= chosen[0].items())
-        for where, port in at(value, "spec.ingress[].ports[].port") if is_about else ():
-            behind = pairs.get(port, port)
-            if isinstance(port, int) and isinstance(behind, int) and behind != port and behind not in opened:
-                name = paths.text(paths.metadata(service).get("name"))
-                text = f"lets in port {port}, that of the Service {name[:60]}, and its pods get these requests on port "
-                text += f"{behind}, which the policy does not let in"
-                yield misread(where, text, f"write the port of the pods, {behind}", "controller")
-                return
-
-
 def _ports_of_no_proxy(value: paths.Object, objects: Objects) -> Found:
     """A headless Service whose pods are called at its port, though they listen on another one."""
     spec, name = paths.mapping(value.get("spec")), paths.text(paths.metadata(value).get("name"))
@@ -549,7 +526,6 @@ def _calls(namespace: str, objects: Objects) -> str:
     return "\n".join(text for pod in pods for text in texts_at(pod, _CALLS))
 
 
-_CONTAINERS: Final = "{containers,initContainers}[]"
 _CALLS: Final = f"{_CONTAINERS}.command[] {_CONTAINERS}.args[] {_CONTAINERS}.env[].value"
 
 

@@ -1,16 +1,15 @@
-"""Disks and their claims: what pods cannot mount, and what their classes and drivers do not make."""
+"""Disks, claims of them and images on them: what pods do not get, and what classes and drivers do not make."""
 
 import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from usher import memo, model, paths
-from usher.kinds.reading import known_keys
+from usher.kinds.reading import known_keys, mounts
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.value_forms import (
     DISKS,
-    amount_in,
     at,
     is_placeholder,
     pod_specs,
@@ -18,7 +17,7 @@ from usher.kinds.reading.value_forms import (
     texts_with_paths,
     values_at,
 )
-from usher.kinds.reading.values import Absence, Objects, Reference
+from usher.kinds.reading.values import Absence, Objects, Reference, amount_in
 
 Found = Iterator[model.UnreadKey]
 _ASKED: Final = "containers[].resources.limits^"
@@ -39,7 +38,7 @@ def beside_others(value: paths.Object, key: tuple[str, str], devices: _Devices, 
     if value.get("kind") == "PersistentVolumeClaim":
         yield from _never_bound(value, objects)
     yield from _of_pods_alone(value, objects)
-    yield from _mounted_badly(value, key, objects)
+    yield from mounts.beside_others(value, key, objects)
     yield from _volumes_in_two_zones(value, objects)
     yield from _disks_of_two_roles(value, objects)
     if devices:
@@ -104,7 +103,7 @@ def _groups_without_effect(value: paths.Object, drivers: Collection[str], object
             class_ = objects.known("storage.k8s.io", "StorageClass").get(str(claim.get("storageClassName")), {})
             driver = str(class_.get("provisioner"))
             writer = (
-                _first_writer(spec, _volumes_of(spec, name))
+                mounts.first_writer(spec, _volumes_of(spec, name))
                 if driver in drivers and not claim.get("volumeName")
                 else None
             )
@@ -122,19 +121,6 @@ def _volumes_of(spec: Mapping[str, Any], claim: str) -> set[str]:
         for each in map(paths.mapping, values_at(spec, "volumes[]"))
         if paths.mapping(each.get("persistentVolumeClaim")).get("claimName") == claim
     }
-
-
-def _first_writer(spec: Mapping[str, Any], mounted: Collection[str]) -> tuple[str, int] | None:
-    """The first container that mounts volumes and its user; None if that may be root, who can prepare them."""
-    of_pod = paths.mapping(spec.get("securityContext")).get("runAsUser")
-    for container in map(paths.mapping, [*values_at(spec, "initContainers[]"), *values_at(spec, "containers[]")]):
-        mounts = [paths.mapping(each) for each in values_at(container, "volumeMounts[]")]
-        mounts = [each for each in mounts if isinstance(each.get("name"), str) and each["name"] in mounted]
-        user = paths.mapping(container.get("securityContext")).get("runAsUser", of_pod)
-        if not mounts or (user and all(each.get("readOnly") for each in mounts)):
-            continue
-        return (paths.text(container.get("name")), user) if isinstance(user, int) and user > 0 else None
-    return None
 
 
 def _volumes_in_other_zones(
@@ -397,178 +383,6 @@ def _of_pods_alone(value: paths.Object, objects: Objects) -> Found:
                 text = f"names the Secret {name[:80]} in imagePullSecrets, which these files have in {homes[0][:80]}"
                 remedy = f"make it in {namespace[:80]} too"
                 yield misread(where, f"{text}, and a kubelet reads those of the pod's namespace", remedy, "controller")
-
-
-class _Mounted(NamedTuple):
-    """A volume of a pod that a driver mounts."""
-
-    where: str
-    volume: str
-    """Its name in the pod."""
-    claim: str
-    """Empty for a volume that the pod describes itself."""
-    is_read_only: bool
-    name: str
-    """The name of the PersistentVolume; empty for a volume that the pod describes itself."""
-    driver: str
-    handle: str
-    attributes: Mapping[str, Any]
-    options: str
-    """All options of the mount."""
-
-
-def _mounted(spec: Mapping[str, Any], path: str, namespace: str, objects: Objects) -> Iterator[_Mounted]:
-    """The volumes of a pod whose driver is known: by its claims, or in the pod."""
-    by_claim = objects.once("volumes by their claims", lambda: _volumes_by_claim(objects))
-    for where, each in at(spec, "volumes[]", path):
-        volume = paths.mapping(each)
-        by_name = paths.mapping(volume.get("persistentVolumeClaim"))
-        claim, source = paths.text(by_name.get("claimName")), paths.mapping(volume.get("csi"))
-        kept = by_claim.get((namespace, claim), {}) if claim else {}
-        whole = known_keys.part_at(kept, "/spec")
-        source = source or paths.mapping(whole.get("csi"))
-        if claim or source:
-            attributes = paths.mapping(source.get("volumeAttributes"))
-            options = [*texts_at(whole, "mountOptions[]"), str(attributes.get("mountOptions", ""))]
-            yield _Mounted(
-                where,
-                paths.text(volume.get("name")),
-                claim,
-                bool(source.get("readOnly") or by_name.get("readOnly")),
-                paths.text(paths.metadata(kept).get("name")),
-                paths.text(source.get("driver")),
-                paths.text(source.get("volumeHandle")),
-                attributes,
-                " ".join(options),
-            )
-
-
-def _volumes_by_claim(objects: Objects) -> Mapping[tuple[str, str], paths.Object]:
-    """The volumes that a claim names, or that name a claim, by the namespace and the name of the claim."""
-    found = {}
-    volumes = objects.known("", "PersistentVolume")
-    for volume in volumes.values():
-        claim = known_keys.part_at(volume, "/spec/claimRef")
-        found[paths.text(claim.get("namespace")), paths.text(claim.get("name"))] = volume
-    for namespace, each in objects.in_namespaces("", "PersistentVolumeClaim"):
-        named = volumes.get(str(known_keys.part_at(each, "/spec").get("volumeName")))
-        if named is not None:
-            found[namespace, paths.text(paths.metadata(each).get("name"))] = named
-    return found
-
-
-_ONE_HANDLE: Final = frozenset({
-    "s3.csi.aws.com", "file.csi.azure.com", "blob.csi.azure.com", "nfs.csi.k8s.io", "smb.csi.k8s.io", "csi.juicefs.com",
-})  # fmt: skip
-"""Drivers whose documentation wants another volumeHandle for each volume; others name a file system by it."""
-_FOR_ROOT: Final = {"s3.csi.aws.com": ("Mountpoint", "allow-other"), "blob.csi.azure.com": ("blobfuse", "allow_other")}
-_BUCKETS: Final = "gcsfuse.csi.storage.gke.io"
-
-
-def _mounted_badly(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
-    """Volumes that kubelets take for one, and buckets whose files the user of a pod cannot write.
-
-    Sources: getUnmountedVolumes of the volume manager of kubelets, kubernetes/kubernetes#132921, #127004; pages about
-    troubles of awslabs/mountpoint-s3-csi-driver; authentication.md of GoogleCloudPlatform/gcs-fuse-csi-driver.
-    """
-    if key == ("", "PersistentVolume"):
-        yield from _handles_of_two_volumes(value, objects)
-    namespace = paths.text(paths.metadata(value).get("namespace"))
-    for spec, path, _ in pod_specs(value):
-        mounted = list(_mounted(spec, path, namespace, objects))
-        names = set(texts_at(spec, "{containers,initContainers}[].volumeMounts[].name"))
-        yield from _taken_for_one([each for each in mounted if each.volume in names])
-        for each in mounted:
-            yield from _buckets_of_users(spec, each)
-
-
-def _handles_of_two_volumes(value: paths.Object, objects: Objects) -> Found:
-    def read() -> Mapping[tuple[str, str], str]:
-        volumes = objects.known("", "PersistentVolume")
-        named = ((name, known_keys.part_at(each, "/spec/csi")) for name, each in sorted(volumes.items(), reverse=True))
-        return {(paths.text(each.get("driver")), paths.text(each.get("volumeHandle"))): name for name, each in named}
-
-    source = known_keys.part_at(value, "/spec/csi")
-    driver, handle = paths.text(source.get("driver")), paths.text(source.get("volumeHandle"))
-    if driver in _ONE_HANDLE and handle and not is_placeholder(handle):
-        first = objects.once("volumes by their handles", read).get((driver, handle), "")
-        if first and first != paths.metadata(value).get("name"):
-            text = (
-                f"has the volumeHandle {handle[:80]}, as PersistentVolume {first[:80]} has, and kubelets take both for "
-            )
-            text += "one volume, so a pod that mounts both does not start"
-            yield misread("/spec/csi/volumeHandle", text, "give each volume a volumeHandle of its own", "controller")
-
-
-def _taken_for_one(mounted: Sequence[_Mounted]) -> Found:
-    """Two volumes of a pod that are one claim, or whose volumes have one handle."""
-    claims, handles = dict[str, _Mounted](), dict[tuple[str, str], _Mounted]()
-    for each in mounted:
-        if not each.claim or is_placeholder(each.claim):
-            continue
-        first = claims.setdefault(each.claim, each)
-        if first is not each:
-            text = (
-                f"mounts the claim {each.claim[:60]} by two volumes, {first.volume[:40]} and {each.volume[:40]}, which "
-            )
-            text += "kubelets up to 1.34 take for one, so the pod waits for the other for ever"
-            remedy = "keep one volume, and mount it several times, with subPath where folders differ"
-            yield misread(each.where, text, remedy, "controller")
-        elif each.handle:
-            other = handles.setdefault((each.driver, each.handle), each)
-            if other is not each and other.name != each.name:
-                text = (
-                    f"mounts {other.claim[:60]} and {each.claim[:60]}, whose PersistentVolumes have one volumeHandle, "
-                )
-                text += f"{each.handle[:60]}, so kubelets take them for one volume and the pod does not start"
-                remedy = "give each PersistentVolume a volumeHandle of its own"
-                yield misread(each.where, text, remedy, "controller")
-
-
-def _buckets_of_users(spec: Mapping[str, Any], mounted: _Mounted) -> Found:
-    """Buckets in pods whose user may not enter or change them, and in the network of the node."""
-    if mounted.driver == _BUCKETS and spec.get("hostNetwork") is True and "hostNetworkPodKSA" not in mounted.attributes:
-        text = "mounts a bucket by Cloud Storage FUSE in the network of its node, where GKE gives it no token of its "
-        text += "ServiceAccount, so the bucket refuses it"
-        remedy = 'set hostNetworkPodKSA: "true" in volumeAttributes (GKE 1.33 and later), or leave hostNetwork out'
-        yield misread(mounted.where, text, remedy, "controller")
-    if mounted.driver == "s3.csi.aws.com" and not mounted.is_read_only and (folder := _cache_at(spec, mounted.volume)):
-        text = f"keeps its cache of models ({folder[:60]}) in a bucket by Mountpoint, which has no symbolic links and, "
-        text += "but for directory buckets, no renames, by which the hub stores models, so a download into it fails"
-        remedy = "put the cache on a file system, and copy models into the bucket as plain files"
-        yield misread(mounted.where, text, remedy, "controller")
-    has_group = isinstance(paths.mapping(spec.get("securityContext")).get("fsGroup"), int)
-    writer = None if has_group else _first_writer(spec, {mounted.volume})
-    if writer is None:
-        return
-    user = f"the user {writer[1]} of {writer[0][:60]}"
-    program, option = _FOR_ROOT.get(mounted.driver, ("", ""))
-    if program and mounted.name and option not in mounted.options and "nfs" not in str(mounted.attributes).lower():
-        text = f"mounts the bucket of {mounted.claim[:60]} for {user}, and {program} lets root alone in, unless "
-        text += f"PersistentVolume {mounted.name[:60]} has the mount option {option} or the pod an fsGroup"
-        yield misread(mounted.where, text, f"add the option {option} to mountOptions of the volume", "controller")
-    elif mounted.driver == _BUCKETS and not mounted.is_read_only and "uid=" not in mounted.options:
-        text = (
-            f"mounts a bucket by Cloud Storage FUSE for {user}, and without fsGroup or the mount option uid its files "
-        )
-        text += "belong to root, so the user cannot write there"
-        remedy = f"set fsGroup, or mountOptions uid={writer[1]},gid=...,file-mode=664,dir-mode=775"
-        yield misread(mounted.where, text, remedy, "controller")
-
-
-def _cache_at(spec: Mapping[str, Any], volume: str) -> str:
-    """The folder of a volume where a container keeps its cache of models of the hub; empty for another one."""
-    for container in map(paths.mapping, values_at(spec, "containers[]")):
-        variables = [paths.mapping(each) for each in values_at(container, "env[]")]
-        homes = {each.get("value") for each in variables if each.get("name") in ("HF_HOME", "HF_HUB_CACHE")}
-        for mount in map(paths.mapping, values_at(container, "volumeMounts[]")):
-            folder = paths.text(mount.get("mountPath"))
-            is_cache = (
-                folder.rstrip("/").endswith(("/.cache/huggingface", "/.cache/huggingface/hub")) or folder in homes
-            )
-            if mount.get("name") == volume and is_cache and mount.get("readOnly") is not True:
-                return folder
-    return ""
 
 
 _CLASS: Final = ("storage.k8s.io", "StorageClass")

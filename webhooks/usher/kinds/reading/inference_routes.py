@@ -14,6 +14,7 @@ from usher.kinds.reading.value_forms import (
     at,
     is_placeholder,
     labelled_pods,
+    pod_specs,
     texts_at,
     values_at,
 )
@@ -474,3 +475,119 @@ def _served_as(spec: Mapping[str, Any]) -> set[str]:
     given, own = _SERVED.search(words), _MODEL.search(words)
     found = given[1].replace('"', "").replace("'", "").split() if given else [own[1]] if own else []
     return set(found)
+
+
+_POLICIES: Final = ("networking.k8s.io", "NetworkPolicy")
+
+
+def cut_off(workload: model.Workload | None, value: paths.Object, objects: Objects) -> Found:
+    """Pods that wait for each other and that no rule of the NetworkPolicies which select them lets reach each other.
+
+    Sources: kubernetes.io, Network Policies: what no rule of any policy allows is refused.
+    """
+    together = workload is not None and (workload.gang.waits or workload.kind == "RayCluster")
+    together = together and workload is not None and (workload.pods.minimum or 0) > 1
+    home = paths.text(paths.metadata(value).get("namespace"))
+    policies = [each for within, each in objects.in_namespaces(*_POLICIES) if within == home] if together else []
+    for spec, path, _ in pod_specs(value) if policies else ():
+        labels = labels_of_pods(value, path)
+        for way, peers in (("Ingress", "from"), ("Egress", "to")) if spec.get("hostNetwork") is not True else ():
+            name, rules = _rules_for(policies, labels, way)
+            remedy = f"allow it by {way.lower()}.{peers} in a policy, unless another one does"
+            text = f"has pods that wait for each other, and NetworkPolicy {name[:63]} lets "
+            reaching = [rule for rule in rules if _may_be(rule, peers, labels)]
+            ports = {str(each) for rule in reaching for each in values_at(rule, "ports[].port")}
+            if name and not reaching:
+                text += f"{'in' if way == 'Ingress' else 'out'} nothing that they send each other"
+                yield misread(path, text, remedy, "controller")
+            elif (
+                name
+                and way == "Ingress"
+                and 0 < len(ports) <= _FEW
+                and all(_is_of_ports(rule) and _is_surely(rule, peers, labels) for rule in reaching)
+            ):
+                listed = ", ".join(sorted(ports))[:60]
+                text += f"them reach each other on port {listed} alone, and NCCL, Gloo and Ray choose others as well"
+                yield misread(path, text, "allow all ports between these pods", "controller")
+            elif name and way == "Egress" and not any(_may_be_dns(rule) for rule in rules):
+                text += (
+                    "them reach pods of their namespace alone, not the DNS of the cluster by which they find each other"
+                )
+                yield misread(path, text, "allow egress to port 53, unless another policy does", "controller")
+
+
+def _rules_for(policies: Sequence[paths.Object], labels: Mapping[str, Any], way: str) -> tuple[str, list[Any]]:
+    """The rules of all policies that surely select pods with at least these labels, and the name of the first one.
+
+    A policy without types is about Ingress, and about Egress if it has rules for it (SetDefaults_NetworkPolicy).
+    """
+    first, rules = "", list[Any]()
+    for each in policies:
+        spec = paths.mapping(each.get("spec"))
+        selector = paths.mapping(spec.get("podSelector"))
+        usual = ["Ingress", *(["Egress"] if spec.get("egress") else [])]
+        selects = paths.mapping(selector.get("matchLabels")).items() <= labels.items()
+        if selects and not selector.get("matchExpressions") and way in (texts_at(spec, "policyTypes[]") or usual):
+            first = first or paths.text(paths.metadata(each).get("name"))
+            rules += values_at(spec, f"{way.lower()}[]")
+    return first, rules
+
+
+def _may_be(rule: Any, peers: str, labels: Mapping[str, Any]) -> bool:  # noqa: ANN401 - any JSON
+    """Whether one of the peers of a rule may be a pod with at least these labels; without peers all are meant."""
+    listed = paths.mapping(rule).get(peers)
+    selectors = values_at(listed, "[].podSelector")
+    others = [each for each in selectors if any(labels.get(key, text) != text for key, text in _wanted(each))]
+    return not isinstance(listed, list) or len(others) < len(listed) or not listed
+
+
+_FEW: Final = 4
+
+
+def _is_of_ports(rule: Any) -> bool:  # noqa: ANN401 - any JSON
+    """Whether a rule is about single ports, and not about all or about a range."""
+    listed = values_at(rule, "ports[]")
+    return bool(listed) and all("port" in each and "endPort" not in each for each in map(paths.mapping, listed))
+
+
+def _is_surely(rule: Any, peers: str, labels: Mapping[str, Any]) -> bool:  # noqa: ANN401 - any JSON
+    """Whether a rule names pods with these labels, or all."""
+    selectors = values_at(rule, f"{peers}[].podSelector")
+    return not values_at(rule, f"{peers}[]") or any(dict(_wanted(each)).items() <= labels.items() for each in selectors)
+
+
+def _wanted(selector: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON
+    yield from paths.mapping(paths.mapping(selector).get("matchLabels")).items()
+
+
+def _may_be_dns(rule: Any) -> bool:  # noqa: ANN401 - any JSON
+    listed = paths.mapping(rule).get("to")
+    return (
+        not isinstance(listed, list)
+        or len(listed) == 0
+        or any(each.keys() != {"podSelector"} for each in map(paths.mapping, listed))
+    )
+
+
+JOB_NAMES: Final = ("job-name", "batch.kubernetes.io/job-name")
+
+
+_ADDED: Final = {
+    ("batch", "Job"): JOB_NAMES,
+    ("ray.io", "RayCluster"): ("ray.io/cluster",),
+    ("jobset.x-k8s.io", "JobSet"): ("jobset.sigs.k8s.io/jobset-name",),
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): ("leaderworkerset.sigs.k8s.io/name",),
+    **{
+        ("kubeflow.org", kind): ("training.kubeflow.org/job-name",)
+        for kind in ("PyTorchJob", "MPIJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob")
+    },
+}
+"""Labels with the name of an object that its controller gives the pods."""
+
+
+def labels_of_pods(value: paths.Object, path: str) -> Mapping[str, Any]:
+    """The labels of pods at the path of their spec, with those that the controller of a Job adds."""
+    name, group = paths.metadata(value).get("name"), str(value.get("apiVersion")).partition("/")[0]
+    own = known_keys.part_at(value, f"{path.removesuffix('/spec')}/metadata/labels")
+    added = _ADDED.get((group, str(value.get("kind"))), ())
+    return {**own, **dict.fromkeys(added, name)} if added else own

@@ -8,11 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-import orjson
-
 from usher import memo, model, paths
 from usher.accelerators import boards
-from usher.kinds.reading import counts, known_keys
+from usher.kinds.reading import counts, inference_routes, known_keys, refused_values
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.value_forms import (
     DOT,
@@ -35,7 +33,7 @@ def beside_others(value: paths.Object, objects: Objects) -> Found:
     yield from _unknown_rdma(value, objects)
     yield from _names_of_no_service(value, objects)
     yield from _ports_of_two_objects(value, objects)
-    yield from _damaged_json(value)
+    yield from refused_values.damaged_json(value)
     if value.get("kind") == _POLICY[1]:
         yield from _policies_of_one_interface(value, objects)
 
@@ -58,32 +56,6 @@ def _policies_of_one_interface(value: paths.Object, objects: Objects) -> Found:
                 remedy = f"write ranges in both, for example {interface[:40]}#0-3 and {interface[:40]}#4-7"
                 yield misread(where, text, remedy, "controller")
                 return
-
-
-_JSON: Final = {
-    "NetworkAttachmentDefinition": "spec.config",
-    **dict.fromkeys(
-        ("SriovNetwork", "SriovIBNetwork", "HostDeviceNetwork", "MacvlanNetwork", "IPoIBNetwork"), "spec.ipam"
-    ),
-    **dict.fromkeys(("NicClusterPolicy", "NicNodePolicy"), "spec.{rdmaSharedDevicePlugin,sriovDevicePlugin}.config"),
-}
-"""Texts of networks that are read as JSON, with which every pod on the network fails otherwise."""
-
-
-def _damaged_json(value: paths.Object) -> Found:
-    written = list(texts_with_paths(value, _JSON.get(str(value.get("kind")), "kind.none")))
-    for _, path, _ in pod_specs(value):
-        metadata = f"{path.removesuffix('/spec')}/metadata/annotations"
-        for key in (_NETWORKS, "networking.gke.io/interfaces"):
-            text = paths.text(known_keys.part_at(value, metadata).get(key))
-            written += [(paths.join(metadata, key), text)] if text.lstrip().startswith("[") else []
-    for where, text in written:
-        try:
-            if text.strip() and not is_placeholder(text):
-                orjson.loads(text)
-        except orjson.JSONDecodeError as error:
-            message = f"has no valid JSON at {paths.readable(where)} ({str(error)[:60]}), so it makes no network"
-            yield misread(where, message, "mend the JSON: each brace, comma and quote", "controller")
 
 
 _TYPES: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
@@ -174,7 +146,7 @@ _PROCESSES: Final = memo.pattern(r"--nproc[-_]per[-_]node[=\s]+[\"']?(\d{1,4}|\$
 
 
 def _parts_above_ranks(workload: model.Workload, value: paths.Object) -> Found:
-    """Parts of a model that do not divide the ranks of Megatron (megatron/core/parallel_state.py, initialize)."""
+    """Parts of a model that do not divide the ranks of Megatron (initialize in parallel_state of megatron.core)."""
     counted = [each.count for each in workload.pod_sets]
     pods = sum(each.minimum for each in counted)
     for container in (container for pod_set in workload.pod_sets for container in pod_set.containers):
@@ -253,7 +225,7 @@ def _ports_of_one_node(spec: Mapping[str, paths.Json], count: model.Count, path:
 def of_pods(workload: model.Workload | None, value: paths.Object, specs: Sequence[PodSpec], objects: Objects) -> Found:
     """Ports of nodes and networks that the pods of a workload do not get beside each other and beside other objects."""
     yield from _ports_of_nodes(workload, specs, objects)
-    yield from _cut_off(workload, value, objects)
+    yield from inference_routes.cut_off(workload, value, objects)
     yield from _more_than_the_machine_has(workload, specs)
     yield from _addresses_for_all(workload, value, objects)
 
@@ -299,7 +271,7 @@ def _addresses_for_all(workload: model.Workload | None, value: paths.Object, obj
     rooms = objects.once("addresses of networks", lambda: _rooms_of_networks(objects)) if workload is not None else {}
     for pod_set in workload.pod_sets if workload is not None and rooms else ():
         where = pod_set.spec_path.removesuffix("/spec") + "/metadata/annotations"
-        names = [name for _, name in _attached(known_keys.part_at(value, where).get(_NETWORKS))]
+        names = [name for _, name in _attached(known_keys.part_at(value, where).get(refused_values.NETWORKS))]
         for name in dict.fromkeys(names):
             wanted = names.count(name) * pod_set.count.minimum
             if name in rooms and wanted > rooms[name]:
@@ -308,7 +280,7 @@ def _addresses_for_all(workload: model.Workload | None, value: paths.Object, obj
                 )
                 text += "the others of its pods do not start"
                 remedy = "give the network a larger range, or one range for each of several networks"
-                yield misread(paths.join(where, _NETWORKS), text, remedy, "controller")
+                yield misread(paths.join(where, refused_values.NETWORKS), text, remedy, "controller")
 
 
 def _ports_of_nodes(workload: model.Workload | None, specs: Sequence[PodSpec], objects: Objects) -> Found:
@@ -394,7 +366,6 @@ def _rooms(pod_set: model.PodSet, objects: Objects) -> list[int]:
     ]
 
 
-_NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"
 _LONGEST_NAMES: Final = 4096
 _OF_NETWORK: Final = "k8s.v1.cni.cncf.io/resourceName"
 
@@ -449,9 +420,9 @@ def _networks_without_their_device(value: paths.Object, objects: Objects) -> Fou
     home = paths.text(paths.metadata(value).get("namespace"))
     for spec, path, _ in pod_specs(value) if networks or homes else ():
         metadata = path.removesuffix("/spec") + "/metadata"
-        where = paths.join(f"{metadata}/annotations", _NETWORKS)
+        where = paths.join(f"{metadata}/annotations", refused_values.NETWORKS)
         needed = defaultdict[str, int](int)
-        attached = _attached(known_keys.part_at(value, f"{metadata}/annotations").get(_NETWORKS))
+        attached = _attached(known_keys.part_at(value, f"{metadata}/annotations").get(refused_values.NETWORKS))
         are_known = networks.keys() >= {name for _, name in attached}
         for within, name in attached:
             needed[networks.get(name, "")] += 1
@@ -480,32 +451,8 @@ def _networks_without_their_device(value: paths.Object, objects: Objects) -> Fou
             remedy = f"ask for {device}: {number}, unless the network resources injector of SR-IOV does it"
             if most > number:
                 text += ", so pods have no interface for the others"
-                remedy = f"name the network once for each of them in {_NETWORKS}, or ask for {device}: {number}"
+                remedy = f"name the network once for each in {refused_values.NETWORKS}, or ask for {device}: {number}"
             yield misread(where, text, remedy, "controller")
-
-
-_JOB_NAMES: Final = ("job-name", "batch.kubernetes.io/job-name")
-
-
-def _labels_of_pods(value: paths.Object, path: str) -> Mapping[str, Any]:
-    """The labels of pods at the path of their spec, with those that the controller of a Job adds."""
-    name, group = paths.metadata(value).get("name"), str(value.get("apiVersion")).partition("/")[0]
-    own = known_keys.part_at(value, f"{path.removesuffix('/spec')}/metadata/labels")
-    added = _ADDED.get((group, str(value.get("kind"))), ())
-    return {**own, **dict.fromkeys(added, name)} if added else own
-
-
-_ADDED: Final = {
-    ("batch", "Job"): _JOB_NAMES,
-    ("ray.io", "RayCluster"): ("ray.io/cluster",),
-    ("jobset.x-k8s.io", "JobSet"): ("jobset.sigs.k8s.io/jobset-name",),
-    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): ("leaderworkerset.sigs.k8s.io/name",),
-    **{
-        ("kubeflow.org", kind): ("training.kubeflow.org/job-name",)
-        for kind in ("PyTorchJob", "MPIJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob")
-    },
-}
-"""Labels with the name of an object that its controller gives the pods."""
 
 
 def _names_of_no_service(value: paths.Object, objects: Objects) -> Found:
@@ -519,12 +466,12 @@ def _names_of_no_service(value: paths.Object, objects: Objects) -> Found:
         name = paths.text(of_set) or paths.text(spec.get("subdomain"))
         found = objects.find(Reference(group="", kind="Service", name=name, namespace=home)) if name else None
         selector = {} if found is None or isinstance(found, Absence) else known_keys.part_at(found, "/spec/selector")
-        labels = _labels_of_pods(value, path)
+        labels = inference_routes.labels_of_pods(value, path)
         wrong = [(key, text) for key, text in selector.items() if labels.get(key) != text]
         if not wrong or any(is_placeholder(f"{key}{text}") for key, text in wrong):
             continue
         key, text = wrong[0]
-        if key in _JOB_NAMES or "kubernetes.io/" not in key:
+        if key in inference_routes.JOB_NAMES or "kubernetes.io/" not in key:
             message = (
                 f"has its names in the Service {name[:63]}, which selects pods with {key[:100]}: {str(text)[:63]}, "
             )
@@ -568,98 +515,6 @@ def _ports_of_named_nodes(objects: Objects) -> _Pinned:
                 for port in _ports_of_host(spec):
                     found[node, port].append((str(value.get("kind")), paths.text(paths.metadata(value).get("name"))))
     return found
-
-
-_POLICIES: Final = ("networking.k8s.io", "NetworkPolicy")
-
-
-def _cut_off(workload: model.Workload | None, value: paths.Object, objects: Objects) -> Found:
-    """Pods that wait for each other and that no rule of the NetworkPolicies which select them lets reach each other.
-
-    Sources: kubernetes.io, Network Policies: what no rule of any policy allows is refused.
-    """
-    together = workload is not None and (workload.gang.waits or workload.kind == "RayCluster")
-    together = together and workload is not None and (workload.pods.minimum or 0) > 1
-    home = paths.text(paths.metadata(value).get("namespace"))
-    policies = [each for within, each in objects.in_namespaces(*_POLICIES) if within == home] if together else []
-    for spec, path, _ in pod_specs(value) if policies else ():
-        labels = _labels_of_pods(value, path)
-        for way, peers in (("Ingress", "from"), ("Egress", "to")) if spec.get("hostNetwork") is not True else ():
-            name, rules = _rules_for(policies, labels, way)
-            remedy = f"allow it by {way.lower()}.{peers} in a policy, unless another one does"
-            text = f"has pods that wait for each other, and NetworkPolicy {name[:63]} lets "
-            reaching = [rule for rule in rules if _may_be(rule, peers, labels)]
-            ports = {str(each) for rule in reaching for each in values_at(rule, "ports[].port")}
-            if name and not reaching:
-                text += f"{'in' if way == 'Ingress' else 'out'} nothing that they send each other"
-                yield misread(path, text, remedy, "controller")
-            elif (
-                name
-                and way == "Ingress"
-                and 0 < len(ports) <= _FEW
-                and all(_is_of_ports(rule) and _is_surely(rule, peers, labels) for rule in reaching)
-            ):
-                listed = ", ".join(sorted(ports))[:60]
-                text += f"them reach each other on port {listed} alone, and NCCL, Gloo and Ray choose others as well"
-                yield misread(path, text, "allow all ports between these pods", "controller")
-            elif name and way == "Egress" and not any(_may_be_dns(rule) for rule in rules):
-                text += (
-                    "them reach pods of their namespace alone, not the DNS of the cluster by which they find each other"
-                )
-                yield misread(path, text, "allow egress to port 53, unless another policy does", "controller")
-
-
-def _rules_for(policies: Sequence[paths.Object], labels: Mapping[str, Any], way: str) -> tuple[str, list[Any]]:
-    """The rules of all policies that surely select pods with at least these labels, and the name of the first one.
-
-    A policy without types is about Ingress, and about Egress if it has rules for it (SetDefaults_NetworkPolicy).
-    """
-    first, rules = "", list[Any]()
-    for each in policies:
-        spec = paths.mapping(each.get("spec"))
-        selector = paths.mapping(spec.get("podSelector"))
-        usual = ["Ingress", *(["Egress"] if spec.get("egress") else [])]
-        selects = paths.mapping(selector.get("matchLabels")).items() <= labels.items()
-        if selects and not selector.get("matchExpressions") and way in (texts_at(spec, "policyTypes[]") or usual):
-            first = first or paths.text(paths.metadata(each).get("name"))
-            rules += values_at(spec, f"{way.lower()}[]")
-    return first, rules
-
-
-def _may_be(rule: Any, peers: str, labels: Mapping[str, Any]) -> bool:  # noqa: ANN401 - any JSON
-    """Whether one of the peers of a rule may be a pod with at least these labels; without peers all are meant."""
-    listed = paths.mapping(rule).get(peers)
-    selectors = values_at(listed, "[].podSelector")
-    others = [each for each in selectors if any(labels.get(key, text) != text for key, text in _wanted(each))]
-    return not isinstance(listed, list) or len(others) < len(listed) or not listed
-
-
-_FEW: Final = 4
-
-
-def _is_of_ports(rule: Any) -> bool:  # noqa: ANN401 - any JSON
-    """Whether a rule is about single ports, and not about all or about a range."""
-    listed = values_at(rule, "ports[]")
-    return bool(listed) and all("port" in each and "endPort" not in each for each in map(paths.mapping, listed))
-
-
-def _is_surely(rule: Any, peers: str, labels: Mapping[str, Any]) -> bool:  # noqa: ANN401 - any JSON
-    """Whether a rule names pods with these labels, or all."""
-    selectors = values_at(rule, f"{peers}[].podSelector")
-    return not values_at(rule, f"{peers}[]") or any(dict(_wanted(each)).items() <= labels.items() for each in selectors)
-
-
-def _wanted(selector: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON
-    yield from paths.mapping(paths.mapping(selector).get("matchLabels")).items()
-
-
-def _may_be_dns(rule: Any) -> bool:  # noqa: ANN401 - any JSON
-    listed = paths.mapping(rule).get("to")
-    return (
-        not isinstance(listed, list)
-        or len(listed) == 0
-        or any(each.keys() != {"podSelector"} for each in map(paths.mapping, listed))
-    )
 
 
 _FAST: Final = frozenset({"rdma", "openshift.io", "mellanox.com", "intel.com", "nvidia.com"})

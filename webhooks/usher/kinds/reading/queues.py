@@ -10,7 +10,6 @@ from usher import errors, memo, model, paths, quantities
 from usher.kinds.reading import known_keys
 from usher.kinds.reading.environment import misread, near
 from usher.kinds.reading.value_forms import (
-    amount_in,
     at,
     is_placeholder,
     pod_specs,
@@ -18,7 +17,7 @@ from usher.kinds.reading.value_forms import (
     texts_with_paths,
     values_at,
 )
-from usher.kinds.reading.values import Absence, Objects, Reference
+from usher.kinds.reading.values import Absence, Objects, Reference, amount_in
 from usher.model import placement
 
 Found = Iterator[model.UnreadKey]

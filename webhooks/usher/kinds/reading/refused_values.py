@@ -558,3 +558,31 @@ def metrics_of_dcgm(config_map: paths.Object) -> Found:
                 remedy = "write FIELD, TYPE, HELP, with the help in quotes where it has commas"
                 yield misread(paths.join("/data", key), message, remedy, "controller")
                 break
+
+
+NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"
+
+_JSON: Final = {
+    "NetworkAttachmentDefinition": "spec.config",
+    **dict.fromkeys(
+        ("SriovNetwork", "SriovIBNetwork", "HostDeviceNetwork", "MacvlanNetwork", "IPoIBNetwork"), "spec.ipam"
+    ),
+    **dict.fromkeys(("NicClusterPolicy", "NicNodePolicy"), "spec.{rdmaSharedDevicePlugin,sriovDevicePlugin}.config"),
+}
+"""Texts of networks that are read as JSON, with which every pod on the network fails otherwise."""
+
+
+def damaged_json(value: paths.Object) -> Found:
+    written = list(texts_with_paths(value, _JSON.get(str(value.get("kind")), "kind.none")))
+    for _, path, _ in pod_specs(value):
+        metadata = f"{path.removesuffix('/spec')}/metadata/annotations"
+        for key in (NETWORKS, "networking.gke.io/interfaces"):
+            text = paths.text(known_keys.part_at(value, metadata).get(key))
+            written += [(paths.join(metadata, key), text)] if text.lstrip().startswith("[") else []
+    for where, text in written:
+        try:
+            if text.strip() and not is_placeholder(text):
+                orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            message = f"has no valid JSON at {paths.readable(where)} ({str(error)[:60]}), so it makes no network"
+            yield misread(where, message, "mend the JSON: each brace, comma and quote", "controller")

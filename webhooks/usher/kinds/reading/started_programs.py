@@ -6,6 +6,7 @@ vllm-project/vllm#44548; the address of the side channel, volcano-sh/kthena#503;
 (deepspeed.ai, getting started); pods of a StatefulSet in order (kubernetes.io, podManagementPolicy).
 """
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -20,6 +21,7 @@ from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread, program_names, words_without_shell
 
 Found = Iterator[model.UnreadKey]
+_Map = Mapping[str, Any]
 
 _ROWS: Final = Path(__file__).with_suffix(".json")
 _OF_A_PROGRAM: Final = memo.pattern(
@@ -39,16 +41,9 @@ def _rows(part: str) -> Sequence[Mapping[str, Any]]:
 class _Started:
     """A container with its words, its variables and its place."""
 
-    def __init__(
-        self,
-        container: Mapping[str, Any],
-        spec: Mapping[str, Any],
-        path: str,
-        group: str = "?",
-        claimed: Sequence[str] = (),
-    ) -> None:
-        self.value, self.spec, self.path, self.whole = container, spec, path, group in _DIRECT
-        self.claimed = set(claimed)
+    def __init__(self, container: _Map, spec: _Map, path: str, group: str = "?", claimed: Sequence[str] = ()) -> None:
+        self.value, self.spec, self.path, self.claimed = container, spec, path, set(claimed)
+        self.whole = group in _DIRECT
         self.command = places.texts_at(container, "command[] args[]")
         self.words = " ".join(self.command)
         self.image = paths.text(container.get("image"))
@@ -546,11 +541,10 @@ def with_cache(size: model.ModelSize, words: str) -> model.ModelSize:
 
 
 def _is_json(text: str) -> bool:
-    try:
+    with contextlib.suppress(orjson.JSONDecodeError):
         orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _is_custom(key: tuple[str, str], value: paths.Object, path: str) -> bool:

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 
 from usher import errors, memo, model, paths, quantities
 from usher.kinds.reading import known_keys
-from usher.kinds.reading.values import Absence, Lookup, Objects, Reference
+from usher.kinds.reading.values import Absence, Lookup, Objects, Reference, amount_in
 
 Steps = tuple[str, ...]
 
@@ -511,10 +511,8 @@ def _limits_that_contradict(value: paths.Object) -> Iterator[model.UnreadKey]:
             least, most = (amount_in([] if each is None else [each]) for each in (small, large))
             if least is not None and most is not None and least > most:
                 text = f"has the {lower} {small} of {resource} above its {upper} {large}, so the API server refuses it"
-                path = paths.join(f"{where}/{lower}", resource)
-                yield model.UnreadKey(
-                    path=path, text=text, remedy=f"lower {lower}, or raise {upper}", important=True, refused=True
-                )
+                path, remedy = paths.join(f"{where}/{lower}", resource), f"lower {lower}, or raise {upper}"
+                yield model.UnreadKey(path=path, text=text, remedy=remedy, important=True, refused=True)
 
 
 def is_whole(spec: Mapping[str, Any]) -> bool:
@@ -600,11 +598,3 @@ def _pods_of(value: paths.Object) -> Iterator[Pod]:
     for way in ("", "/spec/template"):
         if "containers" in (spec := known_keys.part_at(value, f"{way}/spec")):
             yield known_keys.part_at(value, f"{way}/metadata/labels"), spec
-
-
-def amount_in(written: Sequence[object]) -> int | None:
-    """The first quantity of these values in billionths; None if it is missing or no quantity."""
-    try:
-        return quantities.parse(written[0]).nanos if written else None
-    except errors.QuantityError:
-        return None

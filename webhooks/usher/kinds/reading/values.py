@@ -505,3 +505,11 @@ def _type_name(value: object) -> str:
 def _not_a_string(value: object) -> str:
     remedy = "; quote it" if isinstance(value, bool | int | float) else ""
     return f"expected a string, found {_type_name(value)}{remedy}"
+
+
+def amount_in(written: Sequence[object]) -> int | None:
+    """The first quantity of these values in billionths; None if it is missing or no quantity."""
+    try:
+        return quantities.parse(written[0]).nanos if written else None
+    except errors.QuantityError:
+        return None
