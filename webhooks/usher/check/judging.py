@@ -281,7 +281,7 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
     # The objects of one file are applied together, so they may refer to each other.
     values = [item.value for item in batch.items]
     uses_files = _may_use_files(settings)
-    facts = surroundings.with_pools(evaluator.facts) if uses_files else evaluator.facts
+    facts = surroundings.with_files(evaluator.facts) if uses_files else evaluator.facts
     applied = _Applied(
         objects=reading_values.Objects(
             values, namespace=settings.namespace, others=surroundings.named_objects() if uses_files else None

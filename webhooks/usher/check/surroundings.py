@@ -229,7 +229,7 @@ PROVING: Final = frozenset(
         ),
         *((_KUEUE, "WorkloadPriorityClass"), ("scheduling.k8s.io", "PriorityClass")),
         ("scheduling.volcano.sh", "Queue"),
-        ("scheduling.run.ai", "Queue"),
+        *(("scheduling.run.ai", "Queue"), ("kai.scheduler", "SchedulingShard")),
         *autoscaled_pools.KINDS,
         _RUNTIME_CLASS,
         ("", "Namespace"),
@@ -338,6 +338,16 @@ def _directories_of_alternatives(files: Iterable[Outline]) -> frozenset[tuple[st
         for one, other in pairwise(sorted(found))
     }
     return frozenset(common[:number] for common in nearest for number in range(len(common) + 1))
+
+
+def _is_lacking(name: Named, facts: Store) -> bool:
+    """Whether the facts know the kind of an object that workloads name, and not the object."""
+    key = (name.group, name.kind)
+    if key not in PROVING - _HOLD_UNNAMED or key not in registry.FACTS:
+        return False
+    within = "" if registry.FACTS[key].cluster_scoped else name.namespace
+    found = facts.find(Reference(group=name.group, kind=name.kind, name=name.name, namespace=within))
+    return found is reading_values.Absence.MISSING
 
 
 def _sure(values: Sequence[paths.Object]) -> Iterable[paths.Object]:
@@ -495,18 +505,26 @@ class Surroundings:
             self._completed[key] = facts.completed_by(found)
         return self._completed[key]
 
-    def with_pools(self, facts: Store) -> Store:
-        """The facts of the run with the pools of autoscalers in the files; unchanged without nodes and other pools."""
-        kinds = autoscaled_pools.KINDS
-        if not self._with_facts or not (facts.nodes.known or any(facts.everywhere(*kind) for kind in kinds)):
+    def with_files(self, facts: Store) -> Store:
+        """The facts of the run with what the files add: objects that workloads name and the cluster lacks, and pools of
+        autoscalers. Pools change nothing without nodes and other pools.
+        """
+        if not self._with_facts or facts.empty:
             return facts
-        key = ("pools of the files", id(facts))
+        key = ("objects of the files", id(facts))
         if key not in self._completed:
-            offered = (value for outline in self._with_facts for value in self._offered(outline))
-            pools = [(named(value, self._namespace), value) for value in offered if group_and_kind(value) in kinds]
-            times = Counter(name for name, _ in pools)
-            single = [value for name, value in pools if times[name] == 1]
-            self._completed[key] = facts.with_applied(single, namespace=self._namespace, also=kinds)
+            pools = autoscaled_pools.KINDS
+            count = facts.nodes.known or any(facts.everywhere(*kind) for kind in pools)
+            offered = [value for outline in self._with_facts for value in self._offered(outline)]
+            names = [(named(value, self._namespace), value) for value in offered]
+            times = Counter(name for name, _ in names)
+            single = [
+                value
+                for name, value in names
+                if times[name] == 1
+                and (count if (name.group, name.kind) in pools else is_fact(name) and _is_lacking(name, facts))
+            ]
+            self._completed[key] = facts.with_applied(single, namespace=self._namespace, also=pools)
         return self._completed[key]
 
     def named_objects(self) -> reading_values.Objects:

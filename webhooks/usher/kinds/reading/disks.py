@@ -44,8 +44,10 @@ def beside_others(value: paths.Object, key: tuple[str, str], devices: _Devices, 
     if devices:
         yield from _volumes_in_other_zones(value, devices, objects)
         yield from _disks_before_their_pods(value, devices, objects)
-    if drivers := objects.once("drivers that keep groups", lambda: frozenset(_keeping_groups(objects))):
+    if drivers := objects.once("drivers that keep groups", lambda: frozenset(_drivers(objects, "None"))):
         yield from _groups_without_effect(value, drivers, objects)
+    if drivers := objects.once("drivers that change groups", lambda: frozenset(_drivers(objects, "File"))):
+        yield from _groups_of_every_file(value, drivers, objects)
     yield from _claims_of_no_class(value, key, objects)
 
 
@@ -81,11 +83,47 @@ def _disks_of_two_roles(value: paths.Object, objects: Objects) -> Found:
                 return
 
 
-def _keeping_groups(objects: Objects) -> Iterator[str]:
-    """The drivers of volumes whose group the kubelet does not change (kubernetes.io, CSIDriver, fsGroupPolicy)."""
+def _drivers(objects: Objects, policy: str) -> Iterator[str]:
+    """The drivers of volumes by their fsGroupPolicy: None keeps the groups of files, File changes each of them
+    (kubernetes.io, CSIDriver).
+    """
     for name, driver in objects.known("storage.k8s.io", "CSIDriver").items():
-        if known_keys.part_at(driver, "/spec").get("fsGroupPolicy") == "None":
+        if known_keys.part_at(driver, "/spec").get("fsGroupPolicy") == policy:
             yield name
+
+
+_LARGE: Final = 1024**4 * 10**9
+"""One TiB, in billionths of a byte."""
+
+
+def _groups_of_every_file(value: paths.Object, drivers: Collection[str], objects: Objects) -> Found:
+    """Large shared volumes whose files all get the group of the pod at each of its starts (kubernetes#69699).
+
+    A row of known_keys.yaml is about those of one node, whose file systems have no policy of their own.
+    """
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    for spec, path, _ in pod_specs(value):
+        context = paths.mapping(spec.get("securityContext"))
+        is_slow = isinstance(context.get("fsGroup"), int) and context.get("fsGroupChangePolicy") is None
+        claims = texts_with_paths(spec, "volumes[].persistentVolumeClaim.claimName", path)
+        for where, name in claims if is_slow else ():
+            claim, driver = _claim_and_driver(name, namespace, objects)
+            size = amount_in(values_at(claim, "resources.requests.storage"))
+            if driver in drivers and "ReadWriteMany" in texts_at(claim, "accessModes[]") and size and size >= _LARGE:
+                text = (
+                    f"sets fsGroup for {name[:60]}, and {driver[:80]} (fsGroupPolicy File) has the kubelet change the "
+                )
+                text += "group of each of its files before a pod starts"
+                yield misread(where, text, "set fsGroupChangePolicy: OnRootMismatch", "controller")
+                return
+
+
+def _claim_and_driver(name: str, namespace: str, objects: Objects) -> tuple[Mapping[str, Any], str]:
+    """The spec of a claim, and the driver of its class; empty where they are unknown."""
+    found = objects.find(Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=namespace))
+    claim: Mapping[str, Any] = {} if isinstance(found, Absence) else known_keys.part_at(found, "/spec")
+    class_ = objects.known("storage.k8s.io", "StorageClass").get(str(claim.get("storageClassName")), {})
+    return claim, paths.text(class_.get("provisioner"))
 
 
 def _groups_without_effect(value: paths.Object, drivers: Collection[str], objects: Objects) -> Found:
@@ -98,10 +136,7 @@ def _groups_without_effect(value: paths.Object, drivers: Collection[str], object
         group = paths.mapping(spec.get("securityContext")).get("fsGroup")
         claims = texts_with_paths(spec, "volumes[].persistentVolumeClaim.claimName", path)
         for where, name in claims if isinstance(group, int) else ():
-            found = objects.find(Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=namespace))
-            claim: Mapping[str, Any] = {} if isinstance(found, Absence) else known_keys.part_at(found, "/spec")
-            class_ = objects.known("storage.k8s.io", "StorageClass").get(str(claim.get("storageClassName")), {})
-            driver = str(class_.get("provisioner"))
+            claim, driver = _claim_and_driver(name, namespace, objects)
             writer = (
                 mounts.first_writer(spec, _volumes_of(spec, name))
                 if driver in drivers and not claim.get("volumeName")

@@ -537,12 +537,19 @@ def _pods_elsewhere(value: paths.Object, namespace: str, objects: Objects) -> It
 
 def _services_elsewhere(wanted: Mapping[str, Any], namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
     """Services that a ServiceMonitor selects by their labels in another namespace than its own."""
-    homes = sorted(
-        home
-        for home, each in objects.in_namespaces("", "Service")
-        if wanted.items() <= known_keys.part_at(each, "/metadata/labels").items()
-    )
+    by_label = objects.once("homes of services", lambda: _homes_of_services(objects))
+    candidates = by_label.get(next(((key, str(text)) for key, text in wanted.items()), ("", "")), ())
+    homes = sorted({home for home, labels in candidates if wanted.items() <= labels.items()})
     yield from _elsewhere("Services", homes, namespace)
+
+
+def _homes_of_services(objects: Objects) -> Mapping[tuple[str, str], Sequence[tuple[str, Mapping[str, Any]]]]:
+    found = defaultdict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]](list)
+    for home, each in objects.in_namespaces("", "Service"):
+        labels = known_keys.part_at(each, "/metadata/labels")
+        for key, text in labels.items():
+            found[key, str(text)].append((home, labels))
+    return found
 
 
 def _elsewhere(kind: str, homes: Sequence[str], namespace: str) -> Iterator[model.UnreadKey]:

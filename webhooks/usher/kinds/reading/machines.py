@@ -136,24 +136,29 @@ def taints_of(node: Mapping[str, object]) -> list[placement.NodeTaint]:
     ]
 
 
+def _taints_of_pools(pools: Mapping[str, paths.Object]) -> Mapping[str, tuple[placement.NodeTaint, ...]]:
+    return {name: tuple(taints_of(known_keys.part_at(each, "/spec/template"))) for name, each in pools.items()}
+
+
 def _of_taints(value: paths.Object, objects: Objects) -> Found:
     """Tolerations with another value than the taint of the NodePools on which the pods are to run."""
     pools = objects.cluster_scoped(*_NODE_POOL)
+    taints = objects.once("taints of NodePools", lambda: _taints_of_pools(pools)) if pools else {}
     for spec, path, _ in pod_specs(value) if pools else ():
         tolerations = [each for each in values_at(spec, "tolerations[]") if isinstance(each, dict)]
         keys = {each.get("key") for each in tolerations}
-        taints = {name: taints_of(known_keys.part_at(each, "/spec/template")) for name, each in pools.items()}
         name = str(paths.mapping(spec.get("nodeSelector")).get(_POOL_LABEL))
         is_free = (
             "nodeSelector" not in spec
             and "affinity" not in spec
             and any("/" in each for each in texts_at(spec, _ASKED))
         )
-        chosen = [taints[name]] if name in taints else list(taints.values()) if is_free else []
-        if name not in taints:
+        chosen = [taints[name]] if name in taints else []
+        if name not in taints and is_free and not objects.known("", "Node"):
             # Pods without a selector run in any pool whose taint they tolerate, and on nodes that are there.
-            chosen = [each for each in chosen if any(taint.key in keys for taint in each)]
-            chosen = chosen if not objects.known("", "Node") else []
+            chosen = [
+                each for each in dict.fromkeys(taints.values()) if not keys.isdisjoint(taint.key for taint in each)
+            ]
         kept_off = [placement.untolerated(tolerations, each) for each in chosen]
         for taint in kept_off[0] if kept_off and all(kept_off) else ():
             if taint.key in keys:
@@ -434,22 +439,33 @@ def _second_budget(value: paths.Object, objects: Objects) -> Found:
 
     The API server evicts no pod with two (pkg/registry/core/pod/storage/eviction.go of kubernetes/kubernetes).
     """
-    namespace, name = paths.text(paths.metadata(value).get("namespace")), _name(value)
-    wanted = _plain_selector(value)
-    others = [each for each in objects.of_kind(*_BUDGET, namespace) if _name(each) < name and _plain_selector(each)]
-    for other in others if wanted else ():
-        its = _plain_selector(other)
-        both = {**wanted, **its}.items()
-        if any(wanted.get(key, each) != each for key, each in its.items()):
-            continue
-        for home, each in objects.all():
-            places = "metadata.labels" if each.get("kind") == "Pod" else _OF_TEMPLATES
-            if home == namespace and any(both <= labels.items() for labels in values_at(each, places)):
-                of_pods = f"{each.get('kind')} {_name(each)[:100]}"
-                text = f"counts the pods of {of_pods}, as PodDisruptionBudget {_name(other)[:100]} does, and the API"
-                text += " server evicts no pod with two budgets, so nodes with these pods cannot be drained"
-                yield misread("/spec/selector", text, "keep one budget for these pods", "controller")
-                return
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    other, of_pods = objects.once("second budgets", lambda: _second_budgets(objects)).get(
+        (namespace, _name(value)), ("", "")
+    )
+    if other:
+        text = f"counts the pods of {of_pods}, as PodDisruptionBudget {other[:100]} does, and the API"
+        text += " server evicts no pod with two budgets, so nodes with these pods cannot be drained"
+        yield misread("/spec/selector", text, "keep one budget for these pods", "controller")
+
+
+def _second_budgets(objects: Objects) -> Mapping[tuple[str, str], tuple[str, str]]:
+    """By the namespace and name of a budget, another one with the same pods, and the object that makes these."""
+    by_label = defaultdict[tuple[str, str, str], list[tuple[str, Mapping[str, str]]]](list)
+    for home, budget in objects.in_namespaces(*_BUDGET):
+        if wanted := _plain_selector(budget):
+            by_label[home, *min(wanted.items())].append((_name(budget), wanted))
+    found: dict[tuple[str, str], tuple[str, str]] = {}
+    for home, each in objects.all() if by_label else ():
+        places = "metadata.labels" if each.get("kind") == "Pod" else _OF_TEMPLATES
+        for labels in values_at(each, places):
+            keys = ((home, key, str(text)) for key, text in paths.mapping(labels).items())
+            names = sorted(
+                name for key in keys for name, wanted in by_label.get(key, ()) if wanted.items() <= labels.items()
+            )
+            for name in names[1:]:
+                found.setdefault((home, name), (names[0], f"{each.get('kind')} {_name(each)[:100]}"))
+    return found
 
 
 def _plain_selector(budget: paths.Object) -> Mapping[str, str]:

@@ -1,7 +1,7 @@
 """Queues of Kueue, Volcano and YuniKorn beside clusters, nodes and other queues; groups of pods and task groups."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -69,10 +69,8 @@ def _namespace_not_selected(value: paths.Object, namespace: str, objects: Object
         **{key: text for key, text in written.items() if isinstance(text, str)},
     }
     if selector and placement.selector_matches(selector, labels) is False:
-        text = (
-            f"leads to the ClusterQueue {name}, whose namespaceSelector does not match the labels of the namespace "
-            f"{namespace} in these files, so it admits nothing from there"
-        )
+        text = f"leads to the ClusterQueue {name}, whose namespaceSelector does not match the labels of the namespace "
+        text += f"{namespace} in these files, so it admits nothing from there"
         remedy = "change the labels of the Namespace, or the namespaceSelector of the ClusterQueue"
         yield model.UnreadKey(path="/spec/clusterQueue", text=text, remedy=remedy, important=False, dangling=True)
 
@@ -88,10 +86,8 @@ def _quota_below_queue(value: paths.Object, namespace: str, objects: Objects) ->
             has = sum(known_keys.integer(each.get("nominalQuota")) for each in amounts if each.get("name") == device)
             if "/" in device and most.isdecimal() and known_keys.integer(most) < has and "scopes" not in str(quota):
                 own = paths.text(paths.metadata(quota).get("name"))[:80]
-                text = (
-                    f"leads to {has} {device[:60]} of the ClusterQueue {name[:80]}, and the ResourceQuota {own} allows "
-                )
-                text += f"{most} in {namespace[:63]}, so Kueue may admit jobs whose pods the API server refuses"
+                text = f"leads to {has} {device[:60]} of the ClusterQueue {name[:80]}, and the ResourceQuota {own} "
+                text += f"allows {most} in {namespace[:63]}, so Kueue may admit jobs whose pods the API server refuses"
                 remedy = "raise the ResourceQuota to the quota of the queue, or leave the devices out of it"
                 yield misread("/spec/clusterQueue", text, remedy, "controller")
 
@@ -334,7 +330,7 @@ def _children_above_parent(value: paths.Object, objects: Objects) -> Found:
     name = paths.text(paths.metadata(value).get("name"))
     known = objects.known(_VOLCANO, "Queue")
     effect = "which Volcano refuses since 1.14, and before its plugin capacity does not work then"
-    children = [each for each in known.values() if name in texts_at(each, "spec.parent")] if name != "root" else []
+    children = objects.once("children of Volcano queues", lambda: _by_parent(known.values())).get(name, ())
     for place, what in (("deserved", "deserve"), ("guarantee/resource", "have a guarantee of")):
         own, promised = known_keys.part_at(value, f"/spec/{place}"), defaultdict[str, int](int)
         for each in children:
@@ -343,9 +339,8 @@ def _children_above_parent(value: paths.Object, objects: Objects) -> Found:
         for resource, total in sorted(promised.items()):
             if total > _parsed(own.get(resource)).nanos and _is_amount(own.get(resource), total):
                 asked = quantities.named(resource[:60], quantities.Quantity(total))
-                text = (
-                    f"has children that {what} {asked} together, and has {own.get(resource, 'none')} itself, {effect}"
-                )
+                text = f"has children that {what} {asked} together, and has {own.get(resource, 'none')} itself, "
+                text += effect
                 remedy = f"raise {place.partition('/')[0]} of the queue, or lower those of its children"
                 yield misread(f"/spec/{place}" if own else "/spec", text, remedy, "controller")
                 break
@@ -356,6 +351,13 @@ def _children_above_parent(value: paths.Object, objects: Objects) -> Found:
         if most is not None and _is_amount(most, _parsed(amount).nanos) and _parsed(amount) > _parsed(most):
             text = f"may have {amount} {resource[:60]}, and its parent has {most}, {effect}"
             yield misread(paths.join("/spec/capability", resource), text, f"lower it to at most {most}", "controller")
+
+
+def _by_parent(queues: Iterable[paths.Object]) -> Mapping[str, Sequence[paths.Object]]:
+    found = defaultdict[str, list[paths.Object]](list)
+    for each in queues:
+        found["".join(name for name in texts_at(each, "spec.parent") if name != "root")].append(each)
+    return found
 
 
 def _is_amount(most: object, amount: int) -> bool:

@@ -342,7 +342,9 @@ class _Beside(NamedTuple):
     """The parts of the other object that its conditions are about; after `$.` they are about the whole object."""
     has: Mapping[str, str] = {}
     lacks: Mapping[str, str] = {}
-    """Conditions of the other object, in which {word} is the text at the place; it does not meet any of these."""
+    """Conditions of the other object, in which {word} is the text at the place and {namespace} that of the first
+    object; it does not meet any of these.
+    """
     without: str = ""
     """The kind of an object that has this name rightly; of any name, where any other object counts."""
     named: str = ""
@@ -352,6 +354,8 @@ class _Beside(NamedTuple):
     topic: str = "controller"
     beside: str = ""
     """The kind of a third object that is there too."""
+    beside_has: Mapping[str, str] = {}
+    """Conditions of that object, in which {word} is the text at the place."""
     apart: bool = False
     """Whether only objects of two known namespaces count."""
     above: str = ""
@@ -369,13 +373,13 @@ def _beside_rows(kind: str) -> Sequence[_Beside]:
     return _made_rows(_Beside, "beside", kind) if kind in _rows_by_kind("beside") else ()
 
 
-def _fits(row: _Beside, other: paths.Object, word: str = "") -> bool:
-    """Whether another object meets the conditions of a row; those about the text at the place only if it is given."""
+def _fits(row: _Beside, other: paths.Object, word: str = "", namespace: str = "") -> bool:
+    """Whether another object meets the conditions of a row; those about the first object only if its word is given."""
     has, lacks = (
         [
-            (place, pattern.replace("{word}", re.escape(word)))
+            (place, pattern.replace("{word}", re.escape(word)).replace("{namespace}", re.escape(namespace)))
             for place, pattern in conditions.items()
-            if word or "{word}" not in pattern
+            if word or ("{word}" not in pattern and "{namespace}" not in pattern)
         ]
         for conditions in (row.has, row.lacks)
     )
@@ -421,7 +425,10 @@ def _of_word(row: _Beside, value: paths.Object, named: Any, word: str, objects: 
     namespace = paths.text(paths.metadata(value).get("namespace"))
     group, _, kind = row.without.partition(" ")
     third, _, of_kind = row.beside.partition(" ")
-    is_alone = bool(row.beside) and not objects.known(third, of_kind)
+    wanted = [(place, pattern.replace("{word}", re.escape(word))) for place, pattern in row.beside_has.items()]
+    is_alone = bool(row.beside) and not any(
+        _meets(each, wanted, all) for each in objects.known(third, of_kind).values()
+    )
     names = objects.known(group, kind)
     rightly = bool(names) if row.any and not row.named else (row.named.replace("{word}", word) or word) in names
     if rightly or is_alone or not meets(named, row.entry) or meets_any(named, row.entry_lacks):
@@ -446,7 +453,7 @@ def _contradicts(row: _Beside, value: paths.Object, other: paths.Object, word: s
     elsewhere = bool(home and namespace) and home != namespace and not row.anywhere
     is_near = row.apart and (not home or home == (namespace or home))
     is_itself = all(other.get(each) == value.get(each) for each in ("kind", "metadata"))
-    if elsewhere or is_near or is_itself or not _fits(row, other, word):
+    if elsewhere or is_near or is_itself or not _fits(row, other, word, namespace):
         return False
     return not row.above or _is_above(row, other, word)
 

@@ -25,7 +25,7 @@ test_a_metric_of_a_former_version_is_found if {
 	check.deny == {found(
 		"/spec/metrics/0/pods/metric/name",
 		"HorizontalPodAutoscaler scales by llamacpp:kv_cache_usage_ratio, which the server does not export",
-		"scale by llamacpp:requests_deferred",
+		"use llamacpp:requests_deferred",
 	)} with input as examples.bad_horizontalpodautoscaler
 }
 

@@ -10,6 +10,7 @@
 #   hook. It adds no hook if the grace period would end before the hook does, or if the hook waits longer than
 #   leaves-too-late allows. A signal goes to process 1, so pods that share their processes, or those of the node, get no
 #   signal. Nor do pods of Ray and ranks that sshd starts: their process 1 is not the program and outlives it.
+#   Pods that select spot machines keep the default, because a cloud takes these back after 30 to 120 seconds.
 #   It skips objects that a controller made, because their owner has the values. It skips kinds whose pod specs their
 #   controller or another API restricts: Knative and KServe refuse the fields, and Argo, Tekton and Spark write the pods
 #   themselves.
@@ -108,6 +109,21 @@ else := "a change to this template would not reach its pods" if not pod_set.chan
 else := $"the author chose a grace period of {pod_set.terminationGracePeriodSeconds} seconds" if {
 	not _is_default(pod_set)
 }
+
+else := "its nodes are spot machines, which a cloud takes back sooner" if {
+	some key, value in pod_set.nodeSelector
+	key in _spot_labels
+	lower(value) in ["spot", "true"]
+}
+
+# The cloud gives 30 seconds (Google, Azure) or 120 (AWS); their documents on spot machines.
+_spot_labels := [
+	"cloud.google.com/gke-preemptible",
+	"cloud.google.com/gke-spot",
+	"eks.amazonaws.com/capacityType",
+	"karpenter.sh/capacity-type",
+	"kubernetes.azure.com/scalesetpriority",
+]
 
 _is_default(pod_set) if not "terminationGracePeriodSeconds" in object.keys(pod_set)
 

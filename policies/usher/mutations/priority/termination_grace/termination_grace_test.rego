@@ -54,6 +54,12 @@ test_a_time_of_zero_is_a_choice if {
 	mutation.intents == set() with input as document
 }
 
+test_pods_of_spot_machines_keep_the_default if {
+	document := json.patch(examples.before_pytorchjob, [{"op": "add", "path": "/podSets/0/nodeSelector", "value": {"cloud.google.com/gke-spot": "true"}}])
+	not grace(worker, {"seconds": 600}) in mutation.intents with input as document
+	skipped(worker, "its nodes are spot machines, which a cloud takes back sooner") & mutation.skips != set() with input as document
+}
+
 test_the_maximum_of_leaves_too_late_is_the_ceiling if {
 	values := {"priority/leaves_too_late": {"maximumSeconds": 400}}
 	document := json.patch(examples.before_pytorchjob, [{"op": "add", "path": "/site/parameters", "value": values}])
