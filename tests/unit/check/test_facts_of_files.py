@@ -132,6 +132,15 @@ def test_given_facts_decide_instead_of_the_files() -> None:
     assert given.codes({"queues/all.yaml": [CAPACITY], "jobs/train.yaml": [job()]}) == set()
 
 
+def test_a_queue_of_another_file_that_the_given_facts_lack_is_there_after_the_run() -> None:
+    other = queues.local_queue("other", "research")
+    given = Run(assembly.embedded(models.Config(), facts=Store.of([CAPACITY, other])))
+    files = {"queues/q.yaml": [QUEUE], "jobs/j.yaml": [job(1, pods=1)]}
+
+    assert given.codes(files) == set()
+    assert {code for code, _ in given.codes(files, facts=False)} == {"USH430"}
+
+
 def test_queues_in_the_files_count_where_the_given_facts_do_not_know_queues() -> None:
     nodes = Store.of([builders.node("a", gpus=8)])
     report = Run(assembly.embedded(models.Config(), facts=nodes)).report({"all.yaml": [CAPACITY, QUEUE, job()]})

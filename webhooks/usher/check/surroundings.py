@@ -286,7 +286,7 @@ PROVED: Final = frozenset(
         *("placement/claims_of_a_pool_at_zero", "placement/training_over_different_machines"),
         *("queueing/kai_queue_promises_too_much", "gang/native_gang_not_formed", "gang/native_group_members_differ"),
         *("queueing/kai_queue_limit_below_workload", "gang/volcano_queue_not_a_leaf"),
-        "priority/priority_number_by_hand",
+        *("priority/priority_number_by_hand", "sharing/hami_share_without_its_scheduler"),
     }
 )
 """Checks whose findings stay true whatever else the cluster has. They never say that an object is missing."""

@@ -390,7 +390,6 @@ def _agent(image: str, container: str = "") -> str:
     return _object("apps/v1", "DaemonSet", spec)
 
 
-_LAB = "{apiVersion: v1, kind: Namespace, metadata: {name: lab, labels: {%s}}}"
 _EXPORTER = "dcgmExporter: {env: [{name: %s, value: '%s'}]%s}%s"
 _LICENCE = "driver: {enabled: false, licensingConfig: {configMapName: m, nlsEnabled: %s}}"
 _SANDBOX = "sandboxWorkloads: {enabled: true, defaultWorkload: vm-passthrough}"
@@ -462,9 +461,6 @@ _GATES = "DynamicMIG=true,MPSSupport=%s"
         (_pod(_SHARE % "24000000000"), (), 1),
         (_pod(_SHARE % "3000"), (), 0),
         (_pod(_SHARE % "8k"), (), 0),
-        (_pod(_SHARE % "3000", "", "name: x, labels: {hami.io/webhook: ignore}"), (), 1),
-        (_pod(_SHARE % "3000", "", "name: x, namespace: lab"), (_LAB % "hami.io/webhook: ignore",), 1),
-        (_pod(_SHARE % "3000", "", "name: x, namespace: lab"), (_LAB % "a: b",), 0),
         (_pod("resources: {limits: {volcano.sh/vgpu-number: 1}}"), (), 1),
         (_pod("resources: {limits: {volcano.sh/vgpu-number: 1}}", "schedulerName: volcano, "), (), 0),
         (_claim("""'device.capacity["gpu.nvidia.com"].memory >= quantity("40Gi")'"""), (), 1),
