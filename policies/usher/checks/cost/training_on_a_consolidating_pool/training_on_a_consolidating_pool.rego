@@ -1,10 +1,10 @@
 # METADATA
-# title: Training on nodes that Karpenter moves or replaces is protected
+# title: Training and batch work on nodes that Karpenter moves or replaces is protected
 # description: |
 #   A NodePool with `consolidationPolicy: WhenEmptyOrUnderutilized`, the default, lets Karpenter move pods to other nodes
 #   at any time to save one. With `expireAfter` below its default of 720 hours, Karpenter replaces every node at this age;
 #   with `terminationGracePeriod` it then ends also pods that forbid it. A budget of 0 nodes for the reason Underutilized
-#   stops the consolidation. A training run then loses all work since its last checkpoint, on all of its pods. The check
+#   stops the consolidation. A run then loses all work since its last checkpoint, on all of its pods. The check
 #   needs the NodePool, among the facts or in the files, and looks at pods that select its nodes by a label. Where no node
 #   is known, it also looks at pods without a selector that tolerate the taint of a NodePool.
 # scope: package
@@ -28,7 +28,7 @@ import data.usher.lib.text
 import data.usher.lib.workload
 
 deny contains object.union(finding, _assumption(pod_set)) if {
-	input.workload.role == "training"
+	input.workload.role in ["batch", "training"]
 	not input.workload.owned
 	some pod_set in workload.accelerator_pod_sets
 	pool := input.cluster.nodePools.consolidating[pod_set.path]
@@ -36,13 +36,13 @@ deny contains object.union(finding, _assumption(pod_set)) if {
 
 	finding := {
 		"path": $"{pod_set.metadataPath}/annotations",
-		"message": $"NodePool {text.excerpt(pool)} consolidates its nodes, so Karpenter may stop {_pods(pod_set)} during the training",
+		"message": $"NodePool {text.excerpt(pool)} consolidates its nodes, so Karpenter may stop {_pods(pod_set)} during {_work}",
 		"remedy": `set the annotation karpenter.sh/do-not-disrupt: "true", or let the NodePool consolidate WhenEmpty`,
 	}
 }
 
 deny contains object.union(finding, _assumption(pod_set)) if {
-	input.workload.role == "training"
+	input.workload.role in ["batch", "training"]
 	not input.workload.owned
 	some pod_set in workload.accelerator_pod_sets
 	expiring := input.cluster.nodePools.expiring[pod_set.path]
@@ -51,13 +51,13 @@ deny contains object.union(finding, _assumption(pod_set)) if {
 
 	finding := {
 		"path": $"{pod_set.metadataPath}/annotations",
-		"message": $"NodePool {text.excerpt(expiring.pool)} replaces each node {text.excerpt(expiring.after)} after its start, so Karpenter may stop {_pods(pod_set)} during the training",
+		"message": $"NodePool {text.excerpt(expiring.pool)} replaces each node {text.excerpt(expiring.after)} after its start, so Karpenter may stop {_pods(pod_set)} during {_work}",
 		"remedy": `set the annotation karpenter.sh/do-not-disrupt: "true", or set expireAfter of the NodePool to Never`,
 	}
 }
 
 deny contains object.union(finding, _assumption(pod_set)) if {
-	input.workload.role == "training"
+	input.workload.role in ["batch", "training"]
 	not input.workload.owned
 	some pod_set in workload.accelerator_pod_sets
 	expiring := input.cluster.nodePools.expiring[pod_set.path]
@@ -73,6 +73,10 @@ deny contains object.union(finding, _assumption(pod_set)) if {
 _assumption(pod_set) := {"assumption": "usher assumes that no other nodes offer these devices"} if {
 	pod_set.path in input.cluster.nodePools.tolerating
 } else := {}
+
+_work := "the training" if input.workload.role == "training"
+
+else := "its work"
 
 _protected(annotations) if not object.get(annotations, "karpenter.sh/do-not-disrupt", "") in ["", "false"]
 

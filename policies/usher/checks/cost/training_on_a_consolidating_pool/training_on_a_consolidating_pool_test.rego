@@ -21,6 +21,14 @@ test_protected_pods_and_pools_that_remove_only_empty_nodes_are_good if {
 	check.deny == set() with input as examples.good_pytorchjob_on_a_calm_pool
 }
 
+test_batch_work_that_karpenter_may_move_is_found if {
+	batch := json.patch(examples.bad_job, [{"op": "replace", "path": "/workload/role", "value": "batch"}])
+	some finding in check.deny with input as batch
+	endswith(finding.message, "so Karpenter may stop the pod during its work")
+	served := json.patch(examples.bad_job, [{"op": "replace", "path": "/workload/role", "value": "serving"}])
+	check.deny == set() with input as served
+}
+
 test_training_on_nodes_that_expire_is_found if {
 	check.deny == {{
 		"path": "/spec/pytorchReplicaSpecs/Worker/template/metadata/annotations",
