@@ -62,13 +62,25 @@ def table(file: Path) -> bytes:
     rows = yaml.safe_load(file.read_text(encoding="utf-8"))
     if file.name == "known_keys.yaml":
         rows.update({part: [with_words(row) for row in rows[part]] for part in ("values", "beside")})
+    if file.name == "started_programs.yaml":
+        rows["arguments"] = [_with_words_of_text(row) for row in rows["arguments"]]
     return _one_a_line(rows)
+
+
+def _with_words_of_text(row: dict[str, Any]) -> dict[str, Any]:
+    """A row with `words`: every text that `has` finds has one of them, in small letters."""
+    best = _longest(_words_of_nodes(parser.parse(row.get("has", ""))))
+    return {**row, "words": sorted(best)} if best else row
 
 
 _SAFE: Final = re.compile(r"[A-Za-z0-9_./@:=+-]")
 """Letters of texts that JSON and Python write as they are."""
 _SHORTEST: Final = 4
 _MOST_WORDS: Final = 24
+_FEW: Final = 4
+"""The most words of a group of `also`."""
+_MORE: Final = 3
+"""The most groups of `also`."""
 _COMMON: Final = frozenset({
     "annotations", "args", "claimName", "command", "containerPort", "containers", "emptyDir", "env", "image",
     "initContainers", "labels", "limits", "matchLabels", "memory", "metadata", "mountPath", "name", "namespace",
@@ -79,29 +91,40 @@ _COMMON: Final = frozenset({
 
 
 def with_words(row: dict[str, Any]) -> dict[str, Any]:
-    """A row with `words`: the JSON of every object that meets the row has one of them, in small letters."""
+    """A row with `words`: the JSON of every object that meets the row has one of them, in small letters.
+
+    `also` has more groups of words; the JSON has one of each.
+    """
     places = {row["at"]: row.get("pattern", ""), **row.get("only", {})}
     if any("~" in place for place in (row.get("each", ""), *places)):
         return row  # a text in the object may be written in other letters
     groups = [group for pattern in places.values() for group in words_of_pattern(pattern)]
-    groups += [{key} for place in (row.get("each", ""), *places) for key in sorted(_keys_of_place(place))]
+    groups += [group for place in (row.get("each", ""), *places) for group in _keys_of_place(place)]
     best = _longest(groups)
-    return {**row, "words": sorted(best)} if best else row
+    others = {tuple(sorted(group)) for group in groups if group != best and len(group) <= _FEW}
+    also = sorted(others, key=lambda group: (len(group), -min(map(len, group)), group))[:_MORE]
+    return {**row, "words": sorted(best), **({"also": also} if also else {})} if best else row
 
 
 def _longest(groups: Iterable[set[str]]) -> set[str]:
     return max(groups, key=lambda group: (min(map(len, group)), -len(group)), default=set[str]())
 
 
-def _keys_of_place(place: str) -> set[str]:
-    """The rarer keys that an object with something at a place has."""
+def _keys_of_place(place: str) -> Iterator[set[str]]:
+    """Groups of the rarer keys; an object with something at a place has one of each group."""
     ways = [
-        {step.replace("\N{ONE DOT LEADER}", ".") for step in re.split(r"\.|\[\]|\^|\*", way)}
+        {step.replace("\N{ONE DOT LEADER}", ".") for step in re.split(r"\.|\[\d*\]|\^|\*|\+", way)}
         for one in place.removeprefix("$.").split() or [""]
         for way in _without_braces(one)
     ]
-    keys = set.intersection(*ways) - _COMMON
-    return {key.lower() for key in keys if len(key) >= _SHORTEST and all(map(_SAFE.fullmatch, key))}
+    rare = [
+        {key.lower() for key in way - _COMMON if len(key) >= _SHORTEST and all(map(_SAFE.fullmatch, key))}
+        for way in ways
+    ]
+    common = set.intersection(*rare)
+    yield from ({key} for key in sorted(common))
+    if not common and all(rare):
+        yield {max(way, key=lambda key: (len(key), key)) for way in rare}
 
 
 def _without_braces(place: str) -> Iterator[str]:

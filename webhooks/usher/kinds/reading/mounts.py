@@ -110,6 +110,8 @@ def _mounted_badly(value: paths.Object, key: tuple[str, str], objects: Objects) 
     namespace = paths.text(paths.metadata(value).get("namespace"))
     for spec, path, _ in pod_specs(value):
         mounted = list(_mounted(spec, path, namespace, objects))
+        if not mounted:
+            continue
         names = set(texts_at(spec, "{containers,initContainers}[].volumeMounts[].name"))
         yield from _taken_for_one([each for each in mounted if each.volume in names])
         for each in mounted:
@@ -211,6 +213,8 @@ def _files_of_config_maps(spec: Mapping[str, Any], path: str, namespace: str, ob
         paths.text(each.get("name")): paths.mapping(each.get("configMap"))
         for each in map(paths.mapping, values_at(spec, "volumes[]"))
     }
+    if not any(sources.values()):
+        return
     for where, container in at(spec, "{initContainers,containers}[]", path):
         mounts = [paths.mapping(each) for each in values_at(container, "volumeMounts[]")]
         folders = {paths.text(each.get("mountPath")).rstrip("/"): each for each in mounts}
@@ -248,10 +252,12 @@ def _scratch_in_memory(spec: Mapping[str, Any], path: str) -> Found:
     for where, volume in at(spec, "volumes[]", path):
         scratch = paths.mapping(paths.mapping(volume).get("emptyDir"))
         size = amount_in(values_at(scratch, "sizeLimit")) if scratch.get("medium") == "Memory" else None
-        users = [each for each in values_at(spec, "containers[]") if size and _mounts(each, volume["name"])]
+        if not size:
+            continue
+        users = [each for each in values_at(spec, "containers[]") if _mounts(each, volume["name"])]
         limits = [amount_in(values_at(each, "resources.limits.memory")) for each in users]
         known = [each for each in limits if each is not None]
-        if size and known and len(known) == len(limits) and size > sum(known):
+        if known and len(known) == len(limits) and size > sum(known):
             text = f"lets a volume in memory grow to {str(scratch['sizeLimit'])[:20]}, above the memory limits of the "
             text += "containers that mount it, against which it counts, so they are killed before it is full"
             yield misread(f"{where}/emptyDir/sizeLimit", text, "raise the limits, or use a disk", "controller")

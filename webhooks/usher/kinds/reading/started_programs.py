@@ -421,13 +421,13 @@ def _number_of(option: str, text: str) -> int | None:
 
 def _combinations(started: _Started, program: str, text: str, version: _Version) -> Found:
     """Arguments and variables of a program that need, forbid or bound others."""
-    user = paths.mapping(started.value.get("securityContext")).get(
-        "runAsUser", paths.mapping(started.spec.get("securityContext")).get("runAsUser", 0)
-    )
+    own, of_pod = (paths.mapping(each.get("securityContext")) for each in (started.value, started.spec))
     variables = [f"{name}={value}" for name, value in started.variables.items()]
     given = " ".join([started.words, *variables, *(f"mount={folder}" for folder, _, _ in started.mounts())])
+    has = given.lower().__contains__
     for rule in _rows("arguments"):
-        found = re.search(rule.get("has", ""), given) if rule.get("program", "") == program else None
+        is_possible = rule.get("program", "") == program and any(map(has, rule.get("words", ("",))))
+        found = re.search(rule.get("has", ""), given) if is_possible else None
         if found is None:
             continue
         numbers = [_number_of(each, text) for order in _ORDERS for each in rule.get(order, ())]
@@ -435,7 +435,7 @@ def _combinations(started: _Started, program: str, text: str, version: _Version)
             ("from" in rule and version < _version(rule["from"]))
             or ("before" in rule and not () < version < _version(rule["before"]))
             or ("lacks" in rule and (not started.complete or re.search(rule["lacks"], given)))
-            or (rule.get("user") and not user)
+            or (rule.get("user") and not own.get("runAsUser", of_pod.get("runAsUser", 0)))
             or (rule.get("host") and started.spec.get("hostNetwork") is not True)
             or not re.search(rule.get("image", ""), started.image)
             or (rule.get("alone") and not started.alone)
