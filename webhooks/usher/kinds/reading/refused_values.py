@@ -64,7 +64,7 @@ class _Wrong(NamedTuple):
     words: Sequence[str] = ()
     """The JSON of each object that meets the row has one of these words, in small letters (tools/compile_tables.py)."""
     also: Sequence[Sequence[str]] = ()
-    """More groups of such words."""
+    """More groups of these words."""
 
 
 _Row = TypeVar("_Row", _Wrong, "_Beside")
