@@ -354,7 +354,7 @@ def jobs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = [file for each in EXAMPLES for file in record_findings.manifests(each)]
     files = files[:: 1 if generated_examples.are_thorough() else 2]
     examples = chain.from_iterable(yaml.safe_load_all(file.read_text()) for file in files)
-    # Of objects that workloads name, a check counts those of other files, and nobody else sees these.
+    # A check counts objects of other files that workloads name; the webhook and an audit do not see these files.
     named = surroundings.FACT_KINDS - {("", "ConfigMap")}
     values = [each for each in (manifest("brief_pytorchjob"), *examples) if group_and_kind(each) not in named]
     for number, value in enumerate(each for each in values if each["kind"] != "AdmissionReview"):

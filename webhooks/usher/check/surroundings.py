@@ -515,14 +515,11 @@ class Surroundings:
         if key not in self._completed:
             pools = autoscaled_pools.KINDS
             count = facts.nodes.known or any(facts.everywhere(*kind) for kind in pools)
-            offered = [value for outline in self._with_facts for value in self._offered(outline)]
-            names = [(named(value, self._namespace), value) for value in offered]
-            times = Counter(name for name, _ in names)
+            offered = (value for outline in self._with_facts for value in self._offered(outline))
             single = [
                 value
-                for name, value in names
-                if times[name] == 1
-                and (count if (name.group, name.kind) in pools else is_fact(name) and _is_lacking(name, facts))
+                for name, value in self._single(offered)
+                if (count if (name.group, name.kind) in pools else is_fact(name) and _is_lacking(name, facts))
             ]
             self._completed[key] = facts.with_applied(single, namespace=self._namespace, also=pools)
         return self._completed[key]
@@ -530,32 +527,33 @@ class Surroundings:
     def named_objects(self) -> reading_values.Objects:
         """The runtimes and claims in the files of the run, which workloads of any file may name."""
         if self._named is None:
-            found = dict[Named, list[paths.Object]]()
-            for outline in self._with_facts:
-                for value in self._offered(outline):
-                    if group_and_kind(value) in NAMED_KINDS:
-                        found.setdefault(named(value, self._namespace), []).append(value)
-            single = [values[0] for values in found.values() if len(values) == 1]
-            self._named = reading_values.Objects(single, namespace=self._namespace)
+            offered = (value for outline in self._with_facts for value in self._offered(outline))
+            single = self._single(value for value in offered if group_and_kind(value) in NAMED_KINDS)
+            self._named = reading_values.Objects([value for _, value in single], namespace=self._namespace)
             names = frozenset((each.group, each.kind, each.name) for one in self._with_facts for each in one.named)
             self._named.once(inner_names.NAMES_OF_RUN, lambda: names)
         return self._named
 
     def _read_facts(self, directory: str, *, without: str = "") -> Store:
-        found = dict[Named, list[paths.Object]]()
+        found = list[paths.Object]()
         for outline in self._with_facts:
             for value in self._offered(outline):
                 name = named(value, self._namespace)
                 key = (name.group, name.kind)
                 counts = key in PROVING and (is_fact(name) or key == DAEMON_SET) and name.group != (without or None)
                 if counts and (key not in _HOLD_UNNAMED or self._are_together(outline.directory, directory)):
-                    found.setdefault(name, []).append(value)
-        # Several objects of one name are alternatives, as in overlays, and not one cluster.
-        single = [values[0] for values in found.values() if len(values) == 1]
+                    found.append(value)
+        single = [value for _, value in self._single(found)]
         result = Store.of(_sure(single), namespace=self._namespace)
         if result.knows(_KUEUE, "ClusterQueue") and not result.knows(*_COHORT):
             result.replace(_COHORT, ())
         return result
+
+    def _single(self, values: Iterable[paths.Object]) -> Iterable[tuple[Named, paths.Object]]:
+        """The objects whose name no other has: several are alternatives, as in overlays, and not one cluster."""
+        names = [(named(value, self._namespace), value) for value in values]
+        times = Counter(name for name, _ in names)
+        return ((name, value) for name, value in names if times[name] == 1)
 
     def _are_together(self, one: str, other: str) -> bool:
         """Whether two directories are parts of one whole: no two objects below both have the same name."""

@@ -484,7 +484,7 @@ _POLICIES: Final = ("networking.k8s.io", "NetworkPolicy")
 def _closed_to_the_api_server(value: paths.Object, objects: Objects) -> Found:
     """Servers of webhooks whose NetworkPolicies let in pods alone, or nothing (tektoncd/pipeline#3172)."""
     for where, service in at(value, _SERVICES):
-        policies = objects.once("network policies", lambda: [*objects.in_namespaces(*_POLICIES)])
+        policies = objects.in_namespaces(*_POLICIES)
         name, home = (paths.text(paths.mapping(service).get(key)) for key in ("name", "namespace"))
         found = objects.find(Reference(group="", kind="Service", name=name, namespace=home)) if policies else None
         labels = {} if found is None or isinstance(found, Absence) else known_keys.part_at(found, "/spec/selector")

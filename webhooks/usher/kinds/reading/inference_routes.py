@@ -488,8 +488,7 @@ def cut_off(workload: model.Workload | None, value: paths.Object, objects: Objec
     together = workload is not None and (workload.gang.waits or workload.kind == "RayCluster")
     together = together and workload is not None and (workload.pods.minimum or 0) > 1
     home = paths.text(paths.metadata(value).get("namespace"))
-    known = objects.once("network policies", lambda: [*objects.in_namespaces(*_POLICIES)]) if together else ()
-    policies = [each for within, each in known if within == home]
+    policies = [each for within, each in objects.in_namespaces(*_POLICIES) if within == home] if together else []
     for spec, path, _ in pod_specs(value) if policies else ():
         labels = labels_of_pods(value, path)
         for way, peers in (("Ingress", "from"), ("Egress", "to")) if spec.get("hostNetwork") is not True else ():

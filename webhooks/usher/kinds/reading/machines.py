@@ -1,4 +1,4 @@
-"""Machines and devices of pods: images for other machines, channels, budgets of evictions, volumes in memory, files."""
+"""Machines of pods: images for other machines, taints and limits of NodePools, channels, and budgets of evictions."""
 
 import re
 from collections import defaultdict

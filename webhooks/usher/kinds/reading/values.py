@@ -199,14 +199,21 @@ class Objects:
 
         return self.once(f"known objects of {group} {kind}", read)
 
-    def in_namespaces(self, group: str, kind: str) -> Iterator[tuple[str, paths.Object]]:
+    def in_namespaces(self, group: str, kind: str) -> Sequence[tuple[str, paths.Object]]:
         """The objects of a kind among these and the facts of the run, each with its namespace."""
-        of_facts: ObjectsOfFacts | None = self._made.get(OF_FACTS)
-        for name, value in (of_facts(group, kind) if of_facts else {}).items():
-            yield name.rpartition("/")[0], value
-        for (own_group, own_kind, _), within in self._found.items():
-            if (own_group, own_kind) == (group, kind):
-                yield from within.items()
+
+        def read() -> Sequence[tuple[str, paths.Object]]:
+            of_facts: ObjectsOfFacts | None = self._made.get(OF_FACTS)
+            of_cluster = of_facts(group, kind) if of_facts else {}
+            own = [
+                each
+                for (own_group, own_kind, _), within in self._found.items()
+                if (own_group, own_kind) == (group, kind)
+                for each in within.items()
+            ]
+            return [*((name.rpartition("/")[0], value) for name, value in of_cluster.items()), *own]
+
+        return self.once(f"{group} {kind} with namespaces", read)
 
     def find(self, reference: Reference) -> paths.Object | Absence:
         """The object of the namespace; for a reference without a namespace, the only object with the name.
